@@ -138,7 +138,7 @@ let package = Package(
                 "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
                 "PackSources",
                 "VaultKeys", "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultSite",
-            ], packages: [system]),
+            ], packages: [system, .product(name: "Subprocess", package: "swift-subprocess")]),
         module(
             "VaultAudit",
             uses: [
@@ -246,9 +246,12 @@ let package = Package(
         .executableTarget(
             name: "request-peer", dependencies: ["AssetVault", "VaultCrypto", "VaultFileSystem"],
             path: "Tests/Support/RequestPeer", swiftSettings: settings),
-        // Reads files of made-up metadata; Tests/Fuzzing/run.sh makes a fuzzer of it.
+        // Reads made-up input; Tests/Fuzzing/run.sh makes a fuzzer of it.
         .executableTarget(
-            name: "metadata-fuzzer", dependencies: ["VaultErrors", "VaultCrypto", "UpdateFramework"],
-            path: "Tests/Fuzzing/metadata", swiftSettings: settings),
+            name: "fuzzer",
+            dependencies: [
+                "VaultErrors", "VaultCrypto", "VaultKeys", "PackSources", "UpdateFramework", "VaultTransport",
+                "VaultAuthoring", "AssetVault", "FaultServer", system,
+            ], path: "Tests/Fuzzing/fuzzer", swiftSettings: settings),
     ]
 )

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Everything that is too long for Tests/run.sh: all tests with the release build of the command, power loss, and the
-# samples. Takes hours; ASSETVAULT_WHOLE=3 runs three times as many random rounds. Arguments go to `swift build`.
+# Everything that is too long for Tests/run.sh: all tests with the release build of the command, power loss, the samples, ten
+# minutes of each fuzzer, and the sanitizers. Takes hours; ASSETVAULT_WHOLE=3 runs three times as many random rounds.
+# Arguments go to `swift build`.
 #
-# Not in it, since they build everything anew: Tests/Sanitizing/run.sh, Tests/Fuzzing/run.sh, Tests/Benchmarks/run.sh.
+# Not in it, since it needs a quiet machine: Tests/Benchmarks/run.sh.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
@@ -31,6 +32,9 @@ part quickstart sh Samples/quickstart.sh
 part teams sh Samples/teams.sh
 part maze sh Samples/maze.sh
 part tagged sh Samples/tagged.sh
+part fuzzing sh Tests/Fuzzing/run.sh 600
+# Without the release command: the sanitizers build their own.
+part sanitizing env -u ASSETVAULT_COMMAND -u REQUEST_PEER sh Tests/Sanitizing/run.sh
 [ -z "$failed" ] || {
     echo "failed:$failed" >&2
     exit 1

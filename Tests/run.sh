@@ -42,4 +42,6 @@ limit=600
 python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limit" \
     --also judges-archive "$(judge archive)" --also judges-crypto "$(judge crypto)" \
     --also judges-keys "$(judge keys)" --also judges-pack "$(judge pack)" \
-    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck-maze.sh '$binaries'"
+    --also power-loss "sh Tests/PowerLoss/run.sh --states 12" \
+    --also fuzzing "sh Tests/Fuzzing/short.sh '$binaries/fuzzer' 60 '$ASSETVAULT_SEED'" \
+    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift"

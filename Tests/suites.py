@@ -38,7 +38,7 @@ WAITING = {
 # The longest ones, so that none of them is left at the end.
 LONG = [
     "CommandTests.MountedAreaTests", "CommandTests.BinTests", "CommandTests.KilledAtEachStepTests",
-    "CommandTests.DiskFaultTests", "judges-archive", "CommandTests.HostedPublishTests",
+    "CommandTests.DiskFaultTests", "judges-archive", "CommandTests.HostedPublishTests", "fuzzing",
 ]
 
 Job = collections.namedtuple("Job", "name command")

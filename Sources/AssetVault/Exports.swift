@@ -5,12 +5,15 @@
 @_exported public import VaultKeys
 @_exported public import VaultTransport
 
+@_exported public import struct SealedPack.AppVersion
+@_exported public import struct SealedPack.AppVersionRange
 @_exported public import struct SealedPack.ContentKeyID
 @_exported public import struct SealedPack.KeySlot
 @_exported public import struct SealedPack.PackID
 @_exported public import struct SealedPack.PackManifest
 @_exported public import struct SealedPack.PackOffer
 @_exported public import enum SealedPack.PackPolicy
+@_exported public import enum SealedPack.TraitMatching
 @_exported public import struct SealedPack.UpdateCost
 @_exported public import struct StrictJSON.JSONObject
 @_exported public import enum StrictJSON.JSONValue
@@ -19,3 +22,5 @@
 @_exported public import struct VaultContent.EntryPath
 @_exported public import struct VaultCrypto.SHA256Digest
 @_exported public import struct VaultCrypto.SecretBytes
+@_exported public import struct VaultSite.Channel
+@_exported public import struct VaultSite.DeviceTraits

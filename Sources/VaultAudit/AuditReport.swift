@@ -15,6 +15,8 @@ public struct AuditReport: Sendable {
         case unpinned
         /// The metadata could not be verified; nothing that it says was believed.
         case failed
+        /// The host could not be reached, or failed: there was nothing to verify.
+        case unread
         /// No signed metadata was there to look at: a pack by itself.
         case unsigned
     }
@@ -58,20 +60,30 @@ public struct AuditReport: Sendable {
     {
         let tree: TargetTree
         do throws(VaultError) {
-            tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
+            // Digests are known, and comparable, whether or not the metadata have expired.
+            tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: .earliest)
         } catch {
-            trust = .failed
-            findings.append(AuditFinding(error.asMissingFile(in: site)))
+            let failure = error.asMissingFile(in: site)
+            trust = failure.isHostFailure ? .unread : .failed
+            findings.append(AuditFinding(failure))
+            let reason = failure.isHostFailure ? "be read" : "be verified"
             findings.append(
                 AuditFinding(
-                    .note, "its metadata could not be verified, so nothing that it lists was looked at",
-                    at: subject,
-                    remedy: "audit it again when its metadata verifies"))
+                    .note, "its metadata could not \(reason), so nothing that it lists was looked at",
+                    at: subject, remedy: "audit it again when they can"))
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned
         roles = TrustSummary(of: tree, now: now).roles
-        findings += roles.filter(\.isDue).map {
+        findings += roles.filter { $0.expires <= now }.map {
+            AuditFinding(
+                .error(.untrusted), "version \($0.version) expired at \($0.expires), and now it is \(now)",
+                at: $0.role.fileName,
+                remedy:
+                    "check this machine's clock; if it is right, publish again: clients refuse what is new here"
+            )
+        }
+        findings += roles.filter { $0.isDue && now < $0.expires }.map {
             AuditFinding(
                 .warning, "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
                 at: $0.role.fileName, remedy: "publish again before then, or clients refuse the site")
@@ -92,6 +104,8 @@ public struct AuditedPack: Sendable {
     public let place: String
     /// By its manifest or its catalog; nil when neither could be read.
     public internal(set) var id: PackID?
+    /// What it is called, where its site lists it by a digest and a key opens the names.
+    public internal(set) var name: PackID?
     public internal(set) var version: UInt64?
     /// Bytes, as its manifest states them, else those of the file.
     public internal(set) var length: UInt64 = 0

@@ -38,9 +38,13 @@ public struct SiteAudit: Sendable {
         guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
             return report
         }
+        report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
+        let names = await names(of: published, in: tree)
         for listing in published.packs {
-            report.append(await examine(listing, in: tree.chain, observe))
+            var pack = await examine(listing, in: tree.chain, observe)
+            pack.name = names?[listed: listing.pack.id]?.name
+            report.append(pack)
         }
         for skipped in published.skipped {
             await examine(skipped.target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
@@ -52,6 +56,14 @@ public struct SiteAudit: Sendable {
             report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
         }
         return report
+    }
+
+    /// Nil where names are public, or no key opens them: what is wrong with their table is found as in any pack.
+    private func names(of published: PublishedPacks, in tree: TargetTree) async -> PackNames? {
+        guard let keys else { return nil }
+        let names = try? await PackNames.open(
+            listedBy: tree, in: published, at: site, keys: keys, scratch: scratch)
+        return names ?? nil
     }
 
     private func examine(

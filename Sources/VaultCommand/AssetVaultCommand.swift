@@ -22,6 +22,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 name: "Sites",
                 subcommands: [
                     Init.self, ContentPlanCommand.self, Publish.self, Promote.self, Restore.self, Prune.self,
+                    Upload.self,
                     Trust.self,
                     Serve.self, List.self,
                     Audit.self,

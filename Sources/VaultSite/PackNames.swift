@@ -3,8 +3,8 @@ package import StrictJSON
 public import UpdateFramework
 public import VaultErrors
 
-/// What the packs of a site with quiet names are called, and their tags, traits and categories. Publicly each has a keyed digest
-/// for a name and none of the others; a pack of its own holds this table, sealed and signed as any pack.
+/// What the packs of a site with quiet names are called, with their tags and traits. Publicly each has a keyed digest for a name and
+/// none of the others; a pack of its own holds this table, sealed and signed as any pack.
 public struct PackNames: Sendable, Equatable {
     /// What the site says of one pack to those with the key.
     public struct Entry: Sendable, Equatable {
@@ -50,10 +50,47 @@ public struct PackNames: Sendable, Equatable {
     public func completing(_ pack: PackManifest) -> PackManifest {
         guard let entry = entries[pack.id] else { return pack }
         var pack = pack
-        let (family, apps) = (pack.offer.family, pack.offer.apps)
+        let listed = pack.offer
         pack.offer = entry.offer
-        (pack.offer.family, pack.offer.apps) = (family, apps)
+        (pack.offer.family, pack.offer.apps) = (listed.family, listed.apps)
+        // It may be newer than the table. Of variants the table alone knows it.
+        if listed.policy != .onDemand { pack.offer.policy = listed.policy }
         return pack
+    }
+
+    /// The offer that is listed: what a client needs to know before it has a key.
+    ///
+    /// - Parameters:
+    ///   - family: as it is listed.
+    ///   - isForEveryDevice: false for a variant that a device gets only if it states something: without the table nobody knows for
+    ///     which device it is, so it is listed as on demand.
+    public static func listedOffer(of offer: PackOffer, family: PackID?, isForEveryDevice: Bool) -> PackOffer
+    {
+        PackOffer(
+            policy: isForEveryDevice ? offer.policy : .onDemand, family: family, order: offer.order,
+            apps: offer.apps)
+    }
+}
+
+extension PackNames {
+    /// What a pack is called; its listed ID where the table does not have it.
+    public func shownID(of id: PackID) -> PackID { entries[id]?.name ?? id }
+
+    /// A text for people with names in the place of listed IDs. Paths and URLs stay as they are.
+    public func naming(_ text: String) -> String {
+        text.replacing(#/[^\s'",;:()]+/#) { word in
+            guard word.output.hasPrefix("q"), let id = try? PackID(String(word.output)) else {
+                return String(word.output)
+            }
+            return shownID(of: id).description
+        }
+    }
+
+    /// An error with names in the place of listed IDs.
+    public func naming(_ error: VaultError) -> VaultError {
+        VaultError(
+            error.category, naming(error.problem), at: naming(error.place), remedy: naming(error.remedy),
+            hint: error.hint, missingBytes: error.missingBytes)
     }
 }
 
@@ -63,8 +100,8 @@ extension TrustChain {
 }
 
 extension PackNames {
-    /// Canonical JSON: `{"format": 1, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
-    public var bytes: [UInt8] { JSONValue.object(json).canonical() }
+    /// JSON: `{"format": 1, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
+    public var bytes: [UInt8] { JSONValue.object(json).compact() }
 
     package var json: JSONObject {
         let packs = entries.map { id, entry in

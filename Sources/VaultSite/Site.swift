@@ -30,12 +30,28 @@ extension Site: MetadataSource {
     public func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
         let file = try location.appending("metadata/\(name)")
         do {
-            return try await transport.bytes(at: file, limit: limit, meter: meter, retries: retries)
+            let bytes = try await transport.bytes(at: file, limit: limit, meter: meter, retries: retries)
+            if let bytes, location.path == nil { try Self.requireNoPage(bytes, at: file) }
+            return bytes
         } catch {
             guard error.category == .corrupt else { throw error }
             throw VaultError(
                 .untrusted, error.problem, at: error.place, remedy: "use another host and report this one")
         }
+    }
+
+    /// A login page of the network, or a host that answers every request with the page of its app: its answer says nothing of the site.
+    private static func requireNoPage(_ bytes: [UInt8], at location: SiteLocation) throws(VaultError) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "<") else {
+            return
+        }
+        throw VaultError(
+            .unavailable, "the host sent a web page instead of the file, or of the status 404",
+            at: location.description,
+            remedy:
+                "log in if the network asks for it; else have the host answer 404 for what it does not have")
     }
 
     public func place(of name: String) -> String {

@@ -55,8 +55,8 @@ import VaultFileSystem
         let client = try await game.fetched(.opened)
         let file = try await client.fileDescriptor(of: large, in: .one)
         try await game.publish(["deep/large.txt": [1]])
-        try await client.fetch()
-        try await client.fetch()
+        _ = try await client.fetch()
+        _ = try await client.fetch()
         #expect(try OpenFile(duplicating: file.rawValue, named: "file").readAll(limit: .max) == bytes)
         #expect(throws: Errno.badFileDescriptor) { try file.writeAll([1]) }
         try file.close()
@@ -72,7 +72,7 @@ import VaultFileSystem
         let newer = try #require(try await client?.url(for: large, in: .one))
         #expect(try DurableFile.read(FilePath(newer.path), limit: .max) == [1])
         client = nil
-        try await updating.fetch()
+        _ = try await updating.fetch()
         #expect(try !FileSystem.exists(FilePath(url.path)))
         #expect(try DurableFile.read(FilePath(newer.path), limit: .max) == [1])
         #expect(client == nil)

@@ -50,7 +50,7 @@ import VaultFileSystem
         }
         let client = try hosted.client()
         #expect(try await client.status(of: one).state == .absent)
-        try await client.fetch()
+        _ = try await client.fetch()
         try await expectLoaded(client)
         #expect(try DurableFile.read(victim, limit: 100) == precious)
     }
@@ -67,7 +67,7 @@ import VaultFileSystem
         let trust = layout.trust(of: .downloader)
         let scratch = [trust, trust.appending("root_history")].map { $0.appending(".assetvault-1-2.tmp") }
         for path in scratch { _ = try OpenFile(creating: path, permissions: 0o600) }
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         for path in scratch { #expect(try !FileSystem.exists(path), "\(path)") }
     }
 
@@ -80,7 +80,7 @@ import VaultFileSystem
         _ = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
         hosted.answer { _ in .file }
         try await hosted.game.publish(["noise": HostedGame.extras])
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         #expect(try Folder(opening: layout.ephemeral).names() == [])
     }
 
@@ -93,7 +93,7 @@ import VaultFileSystem
         try FileSystem.removeFile(layout.ephemeral.appending("\(try await digest()).part"))
         hosted.answer { _ in .file }
         try await hosted.game.publish(["noise": HostedGame.extras])
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         #expect(try Folder(opening: layout.ephemeral).names() == [])
     }
 
@@ -112,7 +112,7 @@ import VaultFileSystem
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let names = ["film.part", "other.avpack", "\(String(repeating: "g", count: 64)).part"]
         for name in names { _ = try OpenFile(creating: layout.ephemeral.appending(name), permissions: 0o600) }
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         for name in names { #expect(try FileSystem.exists(layout.ephemeral.appending(name)), "\(name)") }
     }
 
@@ -122,7 +122,7 @@ import VaultFileSystem
         var configuration = try hosted.configuration()
         configuration.form = form
         let client = try VaultClient(configuration)
-        try await client.fetch()
+        _ = try await client.fetch()
         let home = layout.home(of: one)
         let name = try #require(
             try Folder(opening: home).names().first { $0.reversed().starts(with: "nosj.".utf8) })
@@ -131,7 +131,7 @@ import VaultFileSystem
         if isThere { try flipByte(of: path, at: 40) } else { try FileSystem.removeFile(path) }
         #expect(try await client.status(of: one).state == .loaded)
         let asked = hosted.server.packs.count
-        try await client.fetch()
+        _ = try await client.fetch()
         try await expectLoaded(client)
         #expect(hosted.server.packs.count == asked)
         #expect(try DurableFile.read(path, limit: 1 << 20) == before)
@@ -144,11 +144,11 @@ import VaultFileSystem
         var configuration = try hosted.configuration()
         configuration.form = form
         let client = try VaultClient(configuration)
-        try await client.fetch()
+        _ = try await client.fetch()
         for name in try Folder(opening: layout.home(of: one)).names() where name.first == UInt8(ascii: "@") {
             try FileSystem.removeTree(layout.home(of: one).appending(String(decoding: name, as: UTF8.self)))
         }
-        if byID { try await client.ensureLocalAvailability(of: one) } else { try await client.fetch() }
+        if byID { try await client.ensureLocalAvailability(of: one) } else { _ = try await client.fetch() }
         try await expectLoaded(client)
     }
 
@@ -160,7 +160,7 @@ import VaultFileSystem
         let client = try hosted.client()
         #expect(await category { _ = try await client.unlock([one]) } == .corrupt)
         let before = hosted.server.packBytes
-        try await client.fetch()
+        _ = try await client.fetch()
         try await expectLoaded(client)
         #expect(hosted.server.packBytes - before < 600_000)
     }
@@ -169,7 +169,7 @@ import VaultFileSystem
         let client = try hosted.client()
         #expect(await category { _ = try await client.unlock([one]) } == .missing)
         #expect(await category { _ = try await client.remove(one) } == .missing)
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.unlock([one]) == [])
     }
 }

@@ -16,7 +16,7 @@ import VaultFileSystem
     }
 
     @Test(arguments: [0, 1, 2]) func laterWritesAreNeverRead(third: UInt64) async throws {
-        try await hosted.client(keys: false).fetch()
+        _ = try await hosted.client(keys: false).fetch()
         let folder = hosted.game.place.layout.shared.appending("packs").appending("levels").appending("one")
         let name = try #require(
             try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
@@ -25,7 +25,7 @@ import VaultFileSystem
         var configuration = try hosted.configuration()
         configuration.form = .sealed
         let client = try VaultClient(configuration)
-        try await client.fetch()
+        _ = try await client.fetch()
         let place = try client.store.path(of: .one)
         #expect(try FileSystem.status(of: place, followingLinks: true)?.isSameFile(as: kept.status()) == true)
         let reader = try await client.reader(of: path, in: .one)

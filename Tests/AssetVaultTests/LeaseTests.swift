@@ -20,7 +20,7 @@ import VaultFileSystem
         let old = try game.place.staged()
         try await game.publish(["map.json": Array("new".utf8)])
         let updating = try await game.fetched(form)
-        try await updating.fetch()
+        _ = try await updating.fetch()
 
         let held = try #require(lease)
         #expect(held.isEnforced && held.version == 1 && held.form == form)
@@ -35,7 +35,7 @@ import VaultFileSystem
 
         _ = consume held
         lease = nil
-        try await updating.fetch()
+        _ = try await updating.fetch()
         #expect(try Set(game.place.staged()).isDisjoint(with: old))
         #expect(try game.place.staged().count == 2)
         #expect(lease == nil)
@@ -45,7 +45,7 @@ import VaultFileSystem
         let client = try await game.fetched(form)
         let reader = try await client.reader(of: EntryPath("deep/a.bin"), in: .one)
         try await game.publish(["map.json": Array("new".utf8)])
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try game.place.staged().count == 4)
         #expect(try await reader.read(150_000..<300_000) == Array(noise(300_000, seed: 1)[150_000...]))
         #expect(await category { _ = try await client.reader(of: reader.path, in: .one) } == .missing)
@@ -59,7 +59,7 @@ import VaultFileSystem
         await #expect(processExitsWith: .success) {
             [place = game.place as GamePlace, form = form.rawValue as String] in
             let client = try place.client(try #require(PackForm(rawValue: form)))
-            try await client.fetch()
+            _ = try await client.fetch()
             #expect(try place.staged().count == 4)
         }
         #expect(try await client.store.contents(of: map, in: lease) == Array("old".utf8))
@@ -74,13 +74,13 @@ import VaultFileSystem
             [place = game.place as GamePlace, form = form.rawValue as String] in
             let client = try place.client(try #require(PackForm(rawValue: form)))
             let lease = try await client.lease(of: .one)
-            try await client.fetch()
+            _ = try await client.fetch()
             #expect(try place.staged().count == 4)
             kill(getpid(), SIGKILL)
             withExtendedLifetime(lease) {}
         }
         #expect(try game.place.staged().count == 4)
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try game.place.staged().count == 2)
     }
 
@@ -91,7 +91,7 @@ import VaultFileSystem
         let client = try await game.fetched(form)
         let lease = try await client.lease(of: .one)
         try await game.publish(["map.json": Array("new".utf8)])
-        try await client.fetch()
+        _ = try await client.fetch()
         let current = try #require(try Folder(opening: game.place.home).readLink("current"))
         let old = try #require(lease.root.lastComponent?.string)
         let root = lease.root
@@ -116,7 +116,7 @@ import VaultFileSystem
     @Test func unknownPacks() async throws {
         let client = try game.place.client(.opened)
         #expect(await category { _ = try await client.lease(of: .one) } == .missing)
-        try await client.fetch()
+        _ = try await client.fetch()
         for id in ["levels", "levels/two", "levels/one/more"] {
             #expect(await category { _ = try await client.lease(of: PackID(id)) } == .missing)
         }

@@ -38,6 +38,14 @@ import VaultFileSystem
         }
     }
 
+    /// Hosts and signers choose texts that stand in a record.
+    @Test func anyTextIsKept() throws {
+        var record = PackRecord()
+        record.failure = PackFailure(
+            VaultError(.io, "\u{0}\u{1}\n\u{7f}\"\\\u{202E}", at: "host", remedy: "none"))
+        #expect(try PackRecord(parsing: record.bytes, place: "test") == record)
+    }
+
     /// Larger than memory: status, fetch and removal ignore it.
     @Test func aHugeOneIsIgnored() async throws {
         let client = try await game.fetched(.opened)
@@ -47,7 +55,7 @@ import VaultFileSystem
         try await game.publish(["file": [4, 5, 6]])
         #expect(try await client.status(of: .one).state == .loaded)
         #expect(try await client.costs().map(\.version) == [2])
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.status(of: .one).loadedVersion == 2)
         try await client.remove(.one)
         #expect(try await client.status(of: .one).state == .absent)

@@ -17,7 +17,7 @@ import VaultFileSystem
             VaultConfiguration(
                 site: SiteLocation(path: game.place.vault.site), store: game.place.layout,
                 trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20)))
-        try await client.fetch()
+        _ = try await client.fetch()
         try FileSystem.removeTree(game.place.vault.site)
     }
 

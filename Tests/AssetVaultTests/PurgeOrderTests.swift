@@ -21,7 +21,7 @@ import Testing
         #expect(try order() == ["b", "c", "a"])
         try await game.publish(["file": [2]], as: "a")
         try await game.publish(["file": [1]], as: "d")
-        try await client.fetch()
+        _ = try await client.fetch()
         try await client.store.declarePurgeable(ids[3])
         #expect(try order() == ["b", "c", "d", "a"])
         // Not while somebody reads it.

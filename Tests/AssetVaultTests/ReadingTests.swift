@@ -146,7 +146,7 @@ import VaultFileSystem
         let first = keys.count
         #expect(first > 0 && first <= 2)
         try await game.publish(["map.json": [1]])
-        try await game.place.client(.sealed).fetch()
+        _ = try await game.place.client(.sealed).fetch()
         #expect(try await store.contents(of: EntryPath("map.json"), in: .one) == [1])
         #expect(keys.count == 2 * first)
     }

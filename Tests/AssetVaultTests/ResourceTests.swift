@@ -75,7 +75,7 @@ import VaultFileSystem
                     if let error = report.firstError { throw error }
                     try await client.unlock()
                 }
-                try await client.fetch(.only([.one]))
+                _ = try await client.fetch(.only([.one]))
                 #expect(try await client.store.contents(of: EntryPath("noise"), in: .one) == HostedGame.one)
                 try await client.remove(.one)
                 #expect(try await client.status(of: .one).state == .absent)

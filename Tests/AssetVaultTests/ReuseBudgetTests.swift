@@ -141,7 +141,7 @@ import VaultFileSystem
         var configuration = try hosted.configuration()
         configuration.form = form
         let client = try VaultClient(configuration)
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.contents(of: EntryPath("noise"), in: .one) == HostedGame.one)
     }
 }

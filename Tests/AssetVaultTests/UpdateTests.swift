@@ -29,7 +29,7 @@ import VaultFileSystem
             }
             for version in 2...Self.versions {
                 try await game.publish(Self.files(version))
-                try await writer.fetch()
+                _ = try await writer.fetch()
             }
             isDone.set()
             for try await seen in group {
@@ -37,7 +37,7 @@ import VaultFileSystem
                 #expect(seen.contains(Self.versions))
             }
         }
-        try await writer.fetch()
+        _ = try await writer.fetch()
         #expect(try place.staged().count == 2)
     }
 

@@ -1,16 +1,18 @@
-"""Writes seeds for the metadata fuzzer, one file each.
+"""Writes seeds for the fuzzer, one file each, in a folder for each target.
 
     seeds.py FOLDER
-
-The first byte of a seed is the role's number (root, timestamp, snapshot, targets), plus 4 where only the signed
-part follows, plus 8 where a site is to be made of it: the fuzzer signs with the first key of RFC 8032, section
-7.1, which is named here.
 """
 
+import bz2
+import gzip
 import hashlib
+import io
 import json
+import lzma
 import pathlib
 import sys
+import tarfile
+import zipfile
 
 ROLES = ["root", "timestamp", "snapshot", "targets"]
 PUBLIC = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
@@ -64,15 +66,103 @@ def seeds():
     yield "targets-both", targets(roles=[], succinct_roles=bins(1))
 
 
-def main(folder):
-    folder.mkdir(parents=True, exist_ok=True)
+def metadata():
+    """The first byte is the role's number (root, timestamp, snapshot, targets), plus 4 where only the signed part follows,
+    plus 8 where a site is to be made of it: the fuzzer signs with the first key of RFC 8032, section 7.1, which is named
+    above."""
     for name, content in seeds():
         role = ROLES.index(name.split("-")[0])
         text = json.dumps(content, ensure_ascii=False).encode()
-        (folder / f"{name}-signed").write_bytes(bytes([role + 4]) + text)
-        (folder / f"{name}-site").write_bytes(bytes([role + 12]) + text)
+        yield f"{name}-signed", bytes([role + 4]) + text
+        yield f"{name}-site", bytes([role + 12]) + text
         file = json.dumps({"signatures": [{"keyid": ID, "sig": "00" * 64}], "signed": content}, indent=1)
-        (folder / f"{name}-file").write_bytes(bytes([role]) + file.encode())
+        yield f"{name}-file", bytes([role]) + file.encode()
+
+
+def archives():
+    files = {"a.txt": b"first\n", "folder/b.bin": bytes(range(256)), "folder/\u00e9": b"", "folder/deep/c": b"x" * 1000}
+    for name, kind in [("pax", tarfile.PAX_FORMAT), ("gnu", tarfile.GNU_FORMAT), ("ustar", tarfile.USTAR_FORMAT)]:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=kind) as tar:
+            for path, content in files.items():
+                entry = tarfile.TarInfo(path)
+                entry.size = len(content)
+                tar.addfile(entry, io.BytesIO(content))
+        yield name, buffer.getvalue()
+        yield f"{name}-gzip", gzip.compress(buffer.getvalue(), mtime=0)
+        yield f"{name}-bzip2", bz2.compress(buffer.getvalue())
+        yield f"{name}-xz", lzma.compress(buffer.getvalue())
+    for name, method in [("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)]:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", method) as archive:
+            for path, content in files.items():
+                archive.writestr(path, content)
+        yield f"zip-{name}", buffer.getvalue()
+
+
+def rules():
+    """The settings of a vault; after a zero `.assetvault.json` in its folder `levels`."""
+    traits = {"scale": {"match": "nearest"}, "language": {"match": "language", "fallback": ["en"]}}
+    settings = {
+        "format": 1,
+        "packs": {"one": {"source": "../assets/music", "include": ["*.ogg"], "exclude": ["**/x*", "/a/**/b"], "tags": ["t"]}},
+        "resources": {"game": {
+            "source": "../assets", "exclude": ["*.psd"], "traits": traits,
+            "rules": [
+                {"paths": "levels/1/**", "tags": ["level1"]}, {"paths": ["*@2x.png", "**a**b"], "traits": {"scale": 2}},
+                {"paths": "*", "tags": ["\u00e9", "all"]},
+            ],
+            "initial": ["level1"], "prefetch": ["all"], "preservation": {"level1": 90},
+        }},
+        "channels": ["beta", "live"], "apps": {"from": "1.0", "before": "2.0"}, "limits": {"pack": 1000000},
+        "audiences": {"press": "file:keys/press.jwks"}, "expiry": {"root": 365},
+    }
+    labels = {"tags": ["levels"], "traits": {"scale": 1}, "rules": [{"paths": "*.json", "tags": ["maps"]}]}
+    both = [json.dumps(value, ensure_ascii=False).encode() for value in (settings, labels)]
+    yield "settings", both[0]
+    yield "settings-and-labels", b"\0".join(both)
+    for name in ("packs", "resources"):
+        yield name, json.dumps({"format": 1, name: settings[name]}, ensure_ascii=False).encode()
+
+
+def answers():
+    """The first byte chooses the request: 0 for a file of 1,000 bytes, 1 for bytes 100 to 299 of it, 2 for a small file."""
+    body = b"0123456789" * 100
+
+    def answer(mode, head, body=b""):
+        return bytes([mode]) + "\r\n".join(head).encode() + b"\r\n\r\n" + body
+
+    for mode in range(3):
+        yield f"whole-{mode}", answer(mode, ["HTTP/1.1 200 OK", "Content-Length: 1000", 'ETag: "a-1"'], body)
+        yield f"busy-{mode}", answer(mode, ["HTTP/1.1 503 So", "Retry-After: 0", "Content-Length: 0"])
+        date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        yield f"date-{mode}", answer(mode, ["HTTP/1.1 429 So", f"Retry-After: {date}", f"Date: {date}"])
+        yield f"moved-{mode}", answer(mode, ["HTTP/1.1 301 So", "Location: /elsewhere", "Content-Length: 0"])
+        chunks = b"1f4\r\n" + body[:500] + b"\r\n1f4\r\n" + body[500:] + b"\r\n0\r\n\r\n"
+        yield f"chunked-{mode}", answer(mode, ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"], chunks)
+    part = ["HTTP/1.1 206 Partial", "Content-Range: bytes 100-299/1000", "Content-Length: 200"]
+    yield "part", answer(1, part, body[100:300])
+    yield "unsatisfied", answer(1, ["HTTP/1.1 416 So", "Content-Range: bytes */1000", "Content-Length: 0"])
+    yield "encoded", answer(0, ["HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Length: 1000"], body)
+
+
+def stores():
+    """Changes of a store: a byte for the kind, one for the file, two for the place, and some bytes with their count."""
+    for kind in range(8):
+        for file in range(0, 40, 3):
+            text = b'{"length": 9007199254740991}'[: 4 * kind]
+            yield f"{kind}-{file}", bytes([kind, file, 0, 17, len(text)]) + text
+    yield "several", b"".join(bytes([kind, 5 * kind, 1, 0, 1, 0xFF]) for kind in range(8))
+
+
+TARGETS = {"metadata": metadata, "archives": archives, "rules": rules, "answers": answers, "stores": stores}
+
+
+def main(folder):
+    for target, inputs in TARGETS.items():
+        (folder / target).mkdir(parents=True, exist_ok=True)
+        for name, content in inputs():
+            (folder / target / name).write_bytes(content)
 
 
 if __name__ == "__main__":

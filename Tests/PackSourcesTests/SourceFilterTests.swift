@@ -53,8 +53,34 @@ import VaultErrors
             atPath: folder.path.appending("drafts/link").string, withDestinationPath: "/")
         try folder.write("drafts/bad\\name", [])
         #expect(throws: VaultError.self) { try taken() }
-        #expect(throws: VaultError.self) { try taken(include: ["*.png"]) }
+        #expect(throws: VaultError.self) { try taken(include: ["drafts"]) }
         #expect(try taken(exclude: ["drafts"]).count == 6)
+    }
+
+    /// Links, whatever they lead to, and names that can't be packed.
+    @Test func whatIncludeLeavesOutMayBeOfAnyKind() throws {
+        let all = ["a.png", "art/b.png", "drafts/d.png", "drafts/x/e.png"]
+        for (name, target) in [("link", "/"), ("nowhere", "/no/such/file"), ("loop", "."), ("file", "d.png")]
+        {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path.appending("drafts/\(name)").string, withDestinationPath: target)
+        }
+        try folder.write("drafts/bad\\name", [])
+        #expect(try taken(include: ["*.png"]) == all)
+        // What is included must be packable.
+        for pattern in ["link", "nowhere", "drafts/loop", "/drafts", "bad*"] {
+            #expect(throws: VaultError.self) { try taken(include: ["*.png", pattern]) }
+        }
+        // A followed link to a file is that file, if it is included.
+        for name in ["link", "loop", "bad\\name"] {
+            try FileManager.default.removeItem(atPath: folder.path.appending("drafts/\(name)").string)
+        }
+        let filter = try SourceFilter(include: ["*.png", "file"], exclude: [])
+        let followed = try SourceFolder(scanning: folder.path, filter: filter, followLinks: true)
+        #expect(
+            followed.entries.map(\.path.string) == [
+                "a.png", "art/b.png", "drafts/d.png", "drafts/file", "drafts/x/e.png",
+            ])
     }
 
     @Test func folderOfExcludedFilesIsNotAnEmptyFolder() throws {

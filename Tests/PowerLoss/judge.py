@@ -14,6 +14,8 @@ WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack(\.json)?")
 RECORD = re.compile(r"@state/(.+)/@record\.json")
 VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json|\.tail)?")
 DELEGATED = re.compile(r"packs(-\d+)?\.json")
+DAY = re.compile(r"@traffic/\d{4}-\d\d-\d\d")
+RECEIVED = re.compile(rb"\d+ (metered|unmetered) (-|[a-z0-9./_-]+)")
 ADOPTED = re.compile(r"adopting/(?:(\d+)\.)?([^/]+)")
 
 
@@ -49,7 +51,8 @@ class Judge:
         """Everything that has a final name. A version is one thing, whatever it holds."""
         for name in sorted(os.listdir(area / prefix)):
             path = os.path.join(prefix, name)
-            isGroup = name in ("@state", "@trust", "@work", "root_history", "earlier") or not name.startswith("@")
+            groups = ("@state", "@trust", "@traffic", "@work", "root_history", "earlier")
+            isGroup = name in groups or not name.startswith("@")
             if SCRATCH.fullmatch(name):
                 self.scratch.append(f"{area.name}/{path}")
             elif isGroup and (area / path).is_dir() and not (area / path).is_symlink():
@@ -80,13 +83,21 @@ class Judge:
             return self._kept(name, path, self.brought)
 
     def _kept(self, name, path, records):
-        """What a role keeps in its area: records, trusted metadata, locks."""
+        """What a role keeps in its area: records, trusted metadata, received bytes, locks."""
         if match := RECORD.fullmatch(name):
             return self._record(match[1], path.read_bytes(), records)
         if name.startswith("@trust/") and name != "@trust/lock":
             return self._trusted(name.removeprefix("@trust/"), path.read_bytes())
+        if DAY.fullmatch(name):
+            return self._received(path.read_bytes())
         if name not in ("@lock", "@trust/lock"):
             return "is unknown"
+
+    def _received(self, content):
+        """A day of what was received over the network. The last lines may be missing: one line may have been cut off, and the
+        next process appended to what is left of it."""
+        wrong = [line for line in content.split(b"\n") if line and not RECEIVED.fullmatch(line)]
+        return f"has lines such as {wrong[0]!r}" if len(wrong) > 1 else None
 
     def _record(self, id, content, records):
         try:

@@ -13,6 +13,8 @@ from verdict import broken
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRATCH = ".assetvault-*"
+# How many states are checked before a bug counts as not found: the search ends with the first that shows it.
+STATES = 240
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Bug:
     steps: list
     call: str
     path: str
+    # What the judge must find because of it, as a part of the finding: another one would show that the judge is wrong.
+    shows: str
     # Which of the calls with such a path; 0 skips all of them.
     number: int = 1
 
@@ -38,12 +42,16 @@ REMOVE = FETCH + [Step(1, "remove levels/one", levels_one=Have(removed=True))]
 # One skipped call is enough to damage a file with a final name. For folders all must be skipped: ext4 commits all
 # renames together and in order, so a later call makes up for a skipped one.
 BUGS = [
-    Bug("a download is not saved before it gets its name", FETCH, "fsync", "*/ephemeral/*.part"),
-    Bug("a record is not saved before it gets its name", FETCH, "fsync", f"*/@state/levels/one/{SCRATCH}"),
-    Bug("metadata are not saved before they get their name", FETCH, "fsync", f"*/@trust/{SCRATCH}", 2),
-    Bug("a tree is not saved, neither at first nor before it gets its name", FETCH, "syncfs", "*", 0),
-    Bug("metadata are not saved before they are taken over", UNLOCK, "syncfs", f"*/@trust/{SCRATCH}"),
-    Bug("a removal is not saved", REMOVE, "fsync", "*", 0),
+    Bug("a download is not saved before it gets its name", FETCH, "fsync", "*/ephemeral/*.part", ".avpack is not the whole pack"),
+    Bug("a record is not saved before it gets its name", FETCH, "fsync", f"*/@state/levels/one/{SCRATCH}",
+        "is a damaged record"),
+    Bug("metadata are not saved before they get their name", FETCH, "fsync", f"*/@trust/{SCRATCH}",
+        "was never published so", 2),
+    Bug("a tree is not saved, neither at first nor before it gets its name", FETCH, "syncfs", "*",
+        "is not the whole version", 0),
+    Bug("metadata are not saved before they are taken over", UNLOCK, "syncfs", f"*/@trust/{SCRATCH}",
+        "was never published so"),
+    Bug("a removal is not saved", REMOVE, "fsync", "*", "levels/one: Have(loaded=1", 0),
 ]
 
 
@@ -56,7 +64,7 @@ def library(folder):
     return path
 
 
-def find(bug, player, folder, count, seed):
+def find(bug, player, folder, seed):
     """Records the commands with the bug. Returns the errors of the first state that shows it, and how many states
     were checked; nothing where none shows it."""
     folder.mkdir()
@@ -78,7 +86,7 @@ def find(bug, player, folder, count, seed):
     image = Disk(recording, SIZE, folder)
     root = folder / "replayed"
     root.mkdir()
-    chosen = states(recording, count, seed)
+    chosen = states(recording, STATES, seed)
     for number, state in enumerate(chosen, 1):
         with mounted(image.write(state), root):
             if wrong := broken(Judge(player.game, root / "store"), *recording.promises_around(state)):

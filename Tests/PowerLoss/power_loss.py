@@ -78,16 +78,17 @@ class PowerLoss:
             return all([self.replay(recording) for recording in recordings]) and isSeen
 
     def plant(self):
-        """Whether the judge finds each planted bug."""
+        """Whether the judge finds each planted bug, and finds it for its own reason."""
         unseen = 0
         for number, bug in enumerate(BUGS):
             folder = self.folder / f"planted-{number}"
-            wrong, count = find(bug, self.player, folder, self.options.states, self.options.seed)
+            wrong, count = find(bug, self.player, folder, self.options.seed)
             shutil.rmtree(folder)
-            if wrong:
-                print(f"caught at state {count}: {bug.name}\n  {wrong[0]}")
+            seen = next((problem for problem in wrong if bug.shows in problem), None)
+            if seen:
+                print(f"caught at state {count}: {bug.name}\n  {seen}")
             else:
-                print(f"NOT caught in {count} states: {bug.name}")
+                print(f"NOT caught in {count} states: {bug.name}", *wrong, sep="\n  ")
                 unseen += 1
         return unseen == 0
 

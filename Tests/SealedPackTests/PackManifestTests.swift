@@ -45,7 +45,7 @@ import VaultErrors
         manifest.offer = PackOffer(
             policy: .onDemand, tags: ["one", "ä\u{308}"],
             traits: [
-                "language": "de", "deep": ["n": 1], "scale": 2, "texture": "astc", "class": "phone",
+                "language": "de", "scale": 2, "texture": "astc", "class": "phone",
                 "hdr": true,
             ], family: try PackID("levels"), order: -1,
             matching: [
@@ -95,6 +95,27 @@ import VaultErrors
         expectRefusal("custom.assetvault.tags", [.string(tag)])
         expectRefusal("custom.assetvault.tags", ["level", .string(tag)])
         expectRefusal("custom.assetvault.withheldTags", [.string(tag)])
+    }
+
+    /// A client compares them with its device's: long ones would cost it time, and control characters spoil its records.
+    @Test(arguments: ["", "a\u{1}", "line\nbreak", String(repeating: "x", count: 65)])
+    func aTraitIsShortText(_ text: String) {
+        let traits = "custom.assetvault.traits"
+        let matching = "custom.assetvault.matching"
+        expectRefusal(traits, .object(JSONObject(lastWins: [(text, 1)])))
+        expectRefusal(traits, ["a": .string(text)])
+        expectRefusal(matching, .object(JSONObject(lastWins: [(text, ["match": "nearest"])])))
+        expectRefusal(matching, ["a": ["match": "word", "fallback": [.string(text)]]])
+    }
+
+    @Test func traitsAreFew() {
+        let texts = (0..<33).map { JSONValue.string("t\($0)") }
+        expectRefusal("custom.assetvault.matching", ["a": ["match": "language", "fallback": .array(texts)]])
+        expectRefusal(
+            "custom.assetvault.traits", .object(JSONObject(lastWins: (0..<33).map { ("t\($0)", 1) })))
+        for value: JSONValue in [.null, [:], ["a"]] {
+            expectRefusal("custom.assetvault.traits", ["a": value])
+        }
     }
 
     @Test func tagsDiffer() { expectRefusal("custom.assetvault.tags", ["a", "b", "a"]) }

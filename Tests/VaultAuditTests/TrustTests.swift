@@ -24,12 +24,38 @@ import VaultFileSystem
         #expect(try await vault.audit(pinned: false).gravestError == nil)
     }
 
-    @Test func refusesExpiredMetadata() async throws {
+    /// Expired metadata are a finding, and every byte is verified all the same.
+    @Test func verifiesExpiredMetadata() async throws {
         let vault = try await TestVault.published()
+        let pack = try vault.file(of: try await vault.packs()[0])
         vault.now = TestVault.now.adding(days: 31)
         let report = try await vault.audit()
-        expectDistrust(report)
-        #expect(report.problems.first?.hasPrefix("it expired at") == true)
+        #expect(report.gravestError?.category == .untrusted)
+        #expect(report.problems.count == 2 && report.problems.allSatisfy { $0.contains("expired at") })
+        #expect(report.isPinned && report.packs.map(\.isSound) == [true, true] && report.verifiedBytes > 0)
+
+        try vault.flipByte(of: pack, at: 64)
+        let damaged = try await vault.audit()
+        #expect(damaged.problems.contains("damaged pieces (1): number 0"))
+        #expect(damaged.packs.map(\.isSound) == [false, true])
+    }
+
+    /// A client that pins the first root reads its file nowhere; others begin with it.
+    @Test(arguments: [true, false]) func readsEveryRoot(isDamaged: Bool) async throws {
+        let vault = try await TestVault.published()
+        let file = vault.metadata.appending("1.root.json")
+        var bytes = try vault.read(file)
+        #expect(bytes == (try vault.trustedRoot))
+        if isDamaged {
+            bytes[bytes.count / 2] ^= 1
+            try vault.write(bytes, to: file)
+        } else {
+            try FileSystem.removeFile(file)
+        }
+        let report = try await vault.audit()
+        #expect(report.errors.map(\.place) == [file.string], "\(report.problems)")
+        #expect(report.gravestError?.category == .corrupt)
+        #expect(report.isPinned && report.packs.map(\.isSound) == [true, true])
     }
 
     @Test(arguments: ["timestamp.json", "1.snapshot.json", "1.targets.json", "1.root.json"])

@@ -27,6 +27,17 @@ import VaultKeys
         }
     }
 
+    @Test("no more IDs are looked up than the limit says") func limit() async throws {
+        let counted = try Counted()
+        let provider = CachingKeyProvider(counted, limit: 2)
+        #expect(try await provider.keys(for: KeyID("other")).isEmpty)
+        #expect(try await !provider.keys(for: KeyID("one")).isEmpty)
+        for name in ["third", "fourth"] { #expect(try await provider.keys(for: KeyID(name)).isEmpty) }
+        // What is known stays so.
+        #expect(try await !provider.keys(for: KeyID("one")).isEmpty)
+        #expect(counted.asked.withLock { $0 } == ["other", "one"])
+    }
+
     @Test("each ID is looked up once, whatever the result")
     func once() async throws {
         let counted = try Counted()

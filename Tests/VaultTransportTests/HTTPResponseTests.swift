@@ -22,6 +22,18 @@ import VaultTransport
         }
     }
 
+    @Test(arguments: ["000", "020", "099"])
+    func refusesAStatusThatHTTPDoesNotHave(status: String) async throws {
+        try await withFaultServer(.send("HTTP/1.1 \(status) So\r\nContent-Length: 5\r\n\r\nhello")) {
+            server in
+            let error = await #expect(throws: VaultError.self) {
+                _ = try await HTTPTransport().get(TransportRequest(server.location()))
+            }
+            #expect(error?.category == .unavailable)
+            #expect(error?.description.contains("not valid HTTP") == true)
+        }
+    }
+
     @Test func readsAPartWithIfRange() async throws {
         let response =
             "\(Self.partial)Content-Range: bytes 2-4/9\r\nContent-Length: 3\r\nETag: \"a\"\r\n\r\nllo"

@@ -11,6 +11,8 @@ import VaultFileSystem
 /// of mixed versions, but may end with `.missing` when an update removed the version.
 public final class PackLease: Sendable {
     public let id: PackID
+    /// As the site lists it; see ``VaultStore/listedID(of:)``.
+    let listedID: PackID
     public let version: UInt64
     public let form: PackForm
     /// The opened tree's folder, or the sealed pack's file, by its own name: an update never changes what it leads to.
@@ -23,33 +25,36 @@ public final class PackLease: Sendable {
     private static let patience = Duration.seconds(10)
 
     /// The version that `current` leads to. Throws `.missing` where the pack is not loaded.
-    static func acquire(_ id: PackID, in layout: StoreLayout) async throws(VaultError) -> PackLease {
+    static func acquire(_ id: PackID, named name: PackID, in layout: StoreLayout) async throws(VaultError)
+        -> PackLease
+    {
         let deadline = ContinuousClock.now + patience
         var lost: String?
         while true {
             guard let home = try optional(Folder(opening: layout.home(of: id)), ignoring: .missing),
                 let target = try home.readLink("current")
-            else { throw .notLoaded(id, in: layout) }
-            guard let name = VersionName(target.string) else {
+            else { throw .notLoaded(name, at: layout.current(of: id)) }
+            guard let version = VersionName(target.string) else {
                 throw VaultError(
                     .corrupt, "it does not lead to a version of the pack", at: layout.current(of: id).string,
                     remedy: "remove it and fetch the pack again")
             }
-            if let staged = try StagedVersion(name, in: home) {
+            if let staged = try StagedVersion(version, in: home) {
                 let isLocked = staged.tryLock(exclusive: false)
                 // It may have been removed, or even replaced, before it was locked.
-                if isLocked != false, try staged.isStill(name, in: home) {
+                if isLocked != false, try staged.isStill(version, in: home) {
                     return PackLease(
-                        id, name, root: home.path.appending(name.text), staged, isLocked != nil)
+                        id, named: name, version, root: home.path.appending(version.text), staged,
+                        isLocked != nil)
                 }
             } else {
                 // An update was faster, unless `current` still names it.
-                guard lost != name.text else { throw .notLoaded(id, in: layout) }
-                lost = name.text
+                guard lost != version.text else { throw .notLoaded(name, at: layout.current(of: id)) }
+                lost = version.text
             }
             guard ContinuousClock.now < deadline else {
                 throw VaultError(
-                    .busy, "the version is being changed", at: home.path.appending(name.text).string,
+                    .busy, "the version is being changed", at: home.path.appending(version.text).string,
                     remedy: "try again")
             }
             try await pause(for: .milliseconds(1), at: id.description)
@@ -57,10 +62,11 @@ public final class PackLease: Sendable {
     }
 
     private init(
-        _ id: PackID, _ name: VersionName, root: FilePath, _ staged: consuming StagedVersion,
+        _ listedID: PackID, named id: PackID, _ name: VersionName, root: FilePath,
+        _ staged: consuming StagedVersion,
         _ isEnforced: Bool
     ) {
-        self.id = id
+        (self.id, self.listedID) = (id, listedID)
         version = name.version
         form = name.form
         self.root = root

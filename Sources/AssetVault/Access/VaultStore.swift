@@ -43,14 +43,16 @@ public final class VaultStore: Sendable {
         // Without a lock file nothing was ever staged; a look creates nothing.
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
+        var known: Set<PackID> = []
         for (id, record) in try await brought.records() {
+            known.insert(id)
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
                 failed.failure = PackFailure(readingState: error)
-                found.append(PackStatus(id: id, failed, arrival: nil, isThere: true, isOpening: false))
+                found.append(
+                    PackStatus(id: shownID(of: id), failed, arrival: nil, isThere: true, isOpening: false))
             }
         }
-        let known = Set(found.map(\.id))
         for id in try await listedIDs() where !known.contains(id) {
             found.append(try status(of: id, PackRecord()))
         }
@@ -91,7 +93,8 @@ public final class VaultStore: Sendable {
         let isThere = try record.isRemoved ? storeAccess.records.hasVersions(id) : false
         // A process that opens a pack has a locked scratch folder beside its versions.
         let isOpening = try VersionFolder(of: id, in: layout)?.folder.hasScratchInUse() ?? false
-        return PackStatus(id: id, record, arrival: arrival, isThere: isThere, isOpening: isOpening)
+        return PackStatus(
+            id: shownID(of: id), record, arrival: arrival, isThere: isThere, isOpening: isOpening)
     }
 
     /// Whether a version of the pack is ready for use.
@@ -110,17 +113,45 @@ public final class VaultStore: Sendable {
     /// moment. Throws `.missing` before it is loaded.
     public func path(of id: PackID) throws(VaultError) -> FilePath {
         let id = listedID(of: id)
-        guard try isLoaded(id) else { throw .notLoaded(id, in: layout) }
+        guard try isLoaded(id) else { throw .notLoaded(shownID(of: id), at: layout.current(of: id)) }
         return layout.current(of: id)
     }
 
-    /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing` before it is loaded.
+    /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing`
+    /// before it is loaded, `.key` where its key is missing.
     @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
+        do throws(VaultError) { return try await loadedLease(of: id) } catch {
+            guard error.category == .missing, let missingKey = try? await missingKey(of: listedID(of: id))
+            else { throw error }
+            throw shown(missingKey)
+        }
+    }
+
+    /// Why a pack that is not loaded could not be opened; nil where no key is missing, or nothing is known of the pack.
+    private func missingKey(of id: PackID) async throws(VaultError) -> VaultError? {
+        let record = try await hasStore ? brought.record(of: id) : PackRecord()
+        guard !record.isRemoved else { return nil }
+        guard let keys else { return record.waiting == nil ? nil : .awaitingKey(id) }
+        var pack = record.waiting
+        if pack == nil {
+            let listing = try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
+            pack = try await listing?.offer(of: id)?.pack
+        }
+        guard let pack else { return nil }
+        var matches = await KeyMatches(keys)
+        return await matches.missingKey(of: pack).map { error in
+            VaultError(
+                .key, "the key does not open it: \(error.problem)", at: error.place, remedy: error.remedy)
+        }
+    }
+
+    /// Throws `.missing` for any pack that is not loaded.
+    @concurrent func loadedLease(of id: PackID) async throws(VaultError) -> PackLease {
         let id = listedID(of: id)
-        let lease = try await PackLease.acquire(id, in: layout)
+        let lease = try await PackLease.acquire(id, named: shownID(of: id), in: layout)
         noteUse(of: lease)
         return lease
     }
 
-    func noteUse(of lease: PackLease) { uses.note(lease.id, in: layout) }
+    func noteUse(of lease: PackLease) { uses.note(lease.listedID, in: layout) }
 }

@@ -8,8 +8,9 @@ import VaultBytes
 /// for await update in client.statusUpdates { bar.show(progress.note(update).fraction) }
 /// ```
 ///
-/// The total is known from the start: a plan announces all its downloads before the first one begins. A pack that failed does
-/// not count until it is planned again, so that the bar still reaches its end.
+/// The total is known from the start: a plan announces all its downloads before the first one begins. A pack that failed still
+/// counts, with the bytes that came of it: the bar reaches its end only when every planned pack is there. A pack that is left until
+/// the network is not metered (``StatusUpdate/deferred(_:)``) no longer counts.
 public struct InstallationProgress: Sendable, Hashable {
     private struct Part: Hashable {
         var bytes: UInt64 = 0
@@ -28,8 +29,8 @@ public struct InstallationProgress: Sendable, Hashable {
     /// Bytes in all.
     public var total: UInt64 { parts.values.saturatingSum(\.total) }
 
-    /// From 0 to 1; 1 where nothing is to be downloaded.
-    public var fraction: Double { total == 0 ? 1 : Double(bytes) / Double(total) }
+    /// From 0 to 1; 0 as long as no download is planned.
+    public var fraction: Double { total == 0 ? 0 : Double(bytes) / Double(total) }
 
     /// Adds an update; they must come in their order. Returns itself.
     @discardableResult
@@ -40,8 +41,8 @@ public struct InstallationProgress: Sendable, Hashable {
         case .progress(let id, _, let bytes, _): parts[id]?.bytes = bytes
         case .opening(let id, _, _), .transferring(let id), .finished(let id, _):
             if let part = parts[id] { parts[id]?.bytes = part.total }
-        case .failed(let id, _), .deferred(let id): parts[id] = nil
-        case .began, .sentWhole, .diskSpaceLow, .verifying, .awaitingKey: break
+        case .deferred(let id): parts[id] = nil
+        case .began, .failed, .sentWhole, .diskSpaceLow, .verifying, .awaitingKey: break
         }
         return self
     }

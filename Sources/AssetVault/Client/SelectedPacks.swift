@@ -16,8 +16,10 @@ struct SelectedPacks {
     /// The selection; tags are replaced by the IDs of the packs that they chose.
     let selection: PackSelection
 
-    /// Which variants the device gets; nil for `.only`, or where no device was ever named.
+    /// Which variants the device gets; nil for `.only`, and where no device decides.
     let variants: VariantChoice?
+    /// The traits by which variants of the selection were left out.
+    let decidingTraits: [String]
 
     /// The packs that the variants were chosen among; empty for `.only`.
     let candidateIDs: Set<PackID>
@@ -25,6 +27,12 @@ struct SelectedPacks {
     let unknownTags: Set<String>
     /// All tags that were found; complete where one is unknown.
     private let listedTags: Set<String>
+
+    /// Whether the site lists no pack at all to choose from.
+    var listsNothing: Bool {
+        if case .only = selection { return false }
+        return candidateIDs.isEmpty && skipped.isEmpty && refusals.isEmpty
+    }
 
     var replacedIDs: Set<PackID> { Set(variants?.replaced.keys.map(\.self) ?? []) }
 
@@ -36,6 +44,8 @@ struct SelectedPacks {
         switch selection {
         case .only(let ids): try await self.init(named: ids, of: access, in: listing)
         case .automatic, .all, .tagged:
+            // By the names of another listing a tag could miss some of its packs.
+            if case .tagged = selection, let missingNames = listing.missingNames { throw missingNames }
             let candidates = try await CandidatePacks(selection, of: access, in: listing)
             try self.init(selection, among: candidates, for: device, of: access, in: listing)
         }
@@ -48,7 +58,7 @@ struct SelectedPacks {
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
         selection = .only(offers.map(\.pack.id))
-        (refusals, unreadable, skipped, variants) = ([], nil, [], nil)
+        (refusals, unreadable, skipped, variants, decidingTraits) = ([], nil, [], nil, [])
         (candidateIDs, unknownTags, listedTags) = ([], [], [])
     }
 
@@ -64,10 +74,14 @@ struct SelectedPacks {
         if access.role == .app { offers.removeAll { $0.pack.id.description == PackNames.packID } }
         listedTags = Set(offers.flatMap(\.pack.tags))
         candidateIDs = Set(offers.map(\.pack.id))
-        let variants = device.map {
-            VariantChoice(among: offers.map { ($0.pack.id, $0.pack.offer) }, for: $0)
+        let variants = try device.map { device throws(VaultError) in
+            try VariantChoice(
+                among: offers.map { VariantChoice.Candidate($0.pack, rank: $0.rank) }, for: device)
         }
-        offers = offers.filter { selection.mayTake($0.pack) && variants?.takes($0.pack.id) ?? true }
+        offers = offers.filter { selection.mayTake($0.pack) }
+        let replaced = offers.filter { variants?.takes($0.pack.id) == false }
+        decidingTraits = Set(replaced.flatMap(\.pack.offer.traits.keys)).sorted()
+        offers = offers.filter { variants?.takes($0.pack.id) ?? true }
         offers.sort { $0.ranked < $1.ranked }
         self.offers = offers
         self.variants = variants

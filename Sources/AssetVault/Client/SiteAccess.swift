@@ -12,7 +12,7 @@ struct SiteAccess: Sendable {
     /// Of metadata. Nil: one attempt per mirror, since the next mirror is the retry.
     private let retries: RetryPolicy?
     private let choice: ListingChoice
-    private let store: StoreAccess
+    let store: StoreAccess
     var role: StoreRole { store.role }
 
     /// At most 3 attempts a file, because an app waits for it at its start.
@@ -22,17 +22,24 @@ struct SiteAccess: Sendable {
 
     /// The packs of a site, by metadata that were just verified.
     struct Listing: Sendable {
+        /// As clients of the followed channel see it.
         let chain: TrustChain
+        /// With all channels.
+        let siteChain: TrustChain
         /// The mirror that sent the metadata.
         let site: Site
-        /// Of the app; see ``VaultConfiguration/appVersion``.
-        let appVersion: AppVersion?
-        /// Chooses among variants; nil takes all. See ``VaultConfiguration/device``.
-        let device: DeviceTraits?
+        /// What was asked for, completed by what the store remembers.
+        let choice: ListingChoice
         /// Real pack IDs of a site that lists them as keyed digests (quiet names); nil until the table was read.
         var names: PackNames?
+        /// Why the names may not be those of this listing; nil where they are, or where names are public.
+        var missingNames: VaultError?
         let now: UTCTime
 
+        /// Of the app; see ``VaultConfiguration/appVersion``.
+        var appVersion: AppVersion? { choice.appVersion }
+        /// Chooses among variants.
+        var device: DeviceTraits { choice.decidingDevice }
         var version: ListingVersion { ListingVersion(chain) }
         /// See ``VaultClient/contestedVersion``.
         var contestedVersion: Int64? { chain.isContested ? chain.timestamp.version : nil }
@@ -71,18 +78,18 @@ struct SiteAccess: Sendable {
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
     }
 
-    /// What clients of the channel see. Records the choice of channel, app version and device, which the
-    /// store follows from now on.
+    /// What clients of the channel see.
     private func adoptListing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing
     {
-        let stored = StoredListingChoice(of: store)
-        let choice = try stored.completing(choice)
-        let listing = Listing(
-            chain: try chain.following(choice.channel ?? .live), site: site, appVersion: choice.appVersion,
-            device: choice.device, names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil,
-            now: now)
-        try stored.record(choice)
-        return listing
+        let choice = try StoredListingChoice(of: store).completing(choice)
+        return Listing(
+            chain: try chain.following(choice.channel ?? .live), siteChain: chain, site: site, choice: choice,
+            names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil, now: now)
+    }
+
+    /// Records the choice of channel, app version and device by which a listing was read: the store follows it from now on.
+    func record(_ listing: Listing) throws(VaultError) {
+        try StoredListingChoice(of: store).record(listing.choice)
     }
 
     /// Of the delegated roles, at the mirror that sent the metadata.
@@ -92,7 +99,7 @@ struct SiteAccess: Sendable {
     /// site does not list.
     func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> LocatedPack {
         let listedID = listing.names?.listedID(of: id) ?? id
-        let id = listing.names?[listed: listedID]?.name ?? id
+        let id = listing.names?.shownID(of: listedID) ?? id
         let record = try await lookup(in: listing).target(at: listedID.targetPath, in: listing.chain)
         if let record {
             let listed = try ListedPack.readable(in: record, granting: TagGrants(in: listing.chain))
@@ -102,6 +109,7 @@ struct SiteAccess: Sendable {
                 "version \(listing.appVersion ?? .first) of the app is too old or too new for what the site lists",
                 at: id.description, remedy: "use another version of the app; what is loaded stays")
         }
+        if let missingNames = listing.missingNames { throw missingNames }
         let tree = try await lookup(in: listing).tree(of: listing.chain)
         throw VaultError(
             .missing, "the site lists no pack '\(id)'", at: id.description,
@@ -119,9 +127,9 @@ struct SiteAccess: Sendable {
     }
 
     private static func choice(among records: [TargetRecord], _ names: PackNames?) -> String {
-        let ids = records.compactMap { PackID(targetPath: $0.path) }.map { id in
-            (names?[listed: id]?.name ?? id).description
-        }
+        let ids = records.compactMap { PackID(targetPath: $0.path) }
+            .filter { names == nil || $0.description != PackNames.packID }
+            .map { names?.shownID(of: $0) ?? $0 }.sorted().map(\.description)
         return ids.isEmpty ? "it lists none at all" : "choose among \(ids.listed(upTo: 8))"
     }
 

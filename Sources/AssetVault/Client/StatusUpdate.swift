@@ -40,6 +40,25 @@ public enum StatusUpdate: Sendable, Equatable {
         }
     }
 
+    /// The same of the pack under another ID.
+    func named(_ id: PackID, _ naming: (VaultError) -> VaultError) -> StatusUpdate {
+        switch self {
+        case .planned(_, let policy, let total): .planned(id, policy, total: total)
+        case .began: .began(id)
+        case .progress(_, let written, let bytes, let total):
+            .progress(id, written: written, bytes: bytes, total: total)
+        case .sentWhole(_, let file): .sentWhole(id, file)
+        case .diskSpaceLow(_, let missing): .diskSpaceLow(id, missing: missing)
+        case .deferred: .deferred(id)
+        case .verifying: .verifying(id)
+        case .opening(_, let bytes, let total): .opening(id, bytes: bytes, total: total)
+        case .transferring: .transferring(id)
+        case .awaitingKey(_, let error): .awaitingKey(id, naming(error))
+        case .finished(_, let state): .finished(id, state)
+        case .failed(_, let error): .failed(id, naming(error))
+        }
+    }
+
     /// Whether it is the final update of the pack.
     var isEnd: Bool {
         switch self {

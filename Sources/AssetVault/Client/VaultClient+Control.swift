@@ -13,17 +13,17 @@ extension VaultClient {
     }
 
     /// Pauses the work on a pack; its partial download stays. ``resume(_:)`` continues it, also in a call that is waiting.
-    public nonisolated func pause(_ id: PackID) { work.pause(id) }
+    public nonisolated func pause(_ id: PackID) { work.pause(store.listedID(of: id)) }
 
-    public nonisolated func resume(_ id: PackID) { work.resume(id) }
+    public nonisolated func resume(_ id: PackID) { work.resume(store.listedID(of: id)) }
 
     /// Cancels the work on a pack: callers that wait for it get an error. Its partial download stays for the next time.
-    public nonisolated func cancel(_ id: PackID) { work.cancel(id) }
+    public nonisolated func cancel(_ id: PackID) { work.cancel(store.listedID(of: id)) }
 
     /// Removes a pack from the store. It comes back only when it is asked for by its ID, or with all. A version that a reader
     /// holds is removed when it is free.
     public func remove(_ id: PackID) async throws(VaultError) {
-        work.cancel(id)
+        cancel(id)
         try await store.remove(id)
     }
 

@@ -24,33 +24,38 @@ extension VaultClient {
     public func costs(
         of selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) -> [DownloadCost] {
-        return try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-            try await self.findCosts(of: selection, now: now)
+        return try await store.naming { () throws(VaultError) in
+            try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+                try await self.findCosts(of: selection, now: now)
+            }
         }
     }
 
     private func findCosts(of selection: PackSelection, now: UTCTime) async throws(VaultError)
         -> [DownloadCost]
     {
-        try await refresh(now: now)
-        let listing = try await currentListing()
+        let listing = try await updateListing(now: now)
         let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
-        skippedPacks = selected.skipped
+        try await note(selected, in: listing)
         try selected.requireKnownTags()
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun
-        let missing = await missingKeys(for: selected, with: stored, using: keys)
-        let plan = plan(
-            for: selected, on: .app(selected.selection), with: stored, missing: missing, within: nil)
+        let occasion = PlanningOccasion.app(selected.selection)
+        let missing = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
+        let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)
         let offers = selected.offers.byID
-        let stager = stager(with: keys)
+        var stager = stager(with: keys)
+        // It says what the allowance may be raised by.
+        stager.network = networkAccess
         var costs: [DownloadCost] = []
         var firstError = selected.refusals.first
         for download in plan.downloads {
             guard let offer = offers[download.pack.id] else { continue }
             do throws(VaultError) {
                 guard let cost = try await stager.cost(of: offer) else { continue }
-                costs.append(DownloadCost(id: offer.pack.id, version: offer.pack.version, cost: cost))
+                costs.append(
+                    DownloadCost(
+                        id: store.shownID(of: offer.pack.id), version: offer.pack.version, cost: cost))
             } catch {
                 if Task.isCancelled { throw error }
                 firstError = firstError ?? error

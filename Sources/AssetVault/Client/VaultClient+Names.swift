@@ -1,35 +1,34 @@
 import SealedPack
-import VaultContent
 import VaultErrors
 import VaultFileSystem
 import VaultSite
 
 extension VaultClient {
-    /// Fetches and opens the table of a site with quiet names, unless the store has its names. Nil for other sites, and without
-    /// the table's key: packs have the names that the store knows, if any.
-    func openNames(in listing: SiteAccess.Listing) async throws(VaultError) -> PackNames? {
+    /// Brings the table of a site with quiet names, and opens it where its key is here, unless the store has its names. Without
+    /// the key it waits as any pack, and packs have the names that the store knows, if any.
+    func openNames(of listing: inout SiteAccess.Listing) async throws(VaultError) {
         guard listing.chain.hasQuietNames else {
             // The site has made its names public.
             if try FileSystem.exists(storeAccess.layout.names) {
                 try FileSystem.removeFile(storeAccess.layout.names)
             }
-            return nil
+            return
         }
-        guard let keys = keysOfRun, let offer = try await access.namesOffer(in: listing) else { return nil }
-        if let stored = try? StoredNames(of: storeAccess), stored.digest == offer.pack.sha256 { return nil }
+        guard let offer = try await access.namesOffer(in: listing) else { return }
+        if let stored = try? StoredNames(of: storeAccess), stored.digest == offer.pack.sha256 { return }
+        let keys = keysOfRun
         do throws(VaultError) {
-            _ = try await stager(with: keys).stage(offer)
-            let bytes = try await store.contents(of: EntryPath(PackNames.path), in: offer.pack.id)
-            var names = try PackNames(parsing: bytes, place: offer.pack.id.description)
-            // Another channel lists other packs; those that the store has keep their names.
-            if let earlier = try? StoredNames(of: storeAccess)?.names {
-                names.complete(by: earlier, for: try storeAccess.records.ids())
+            if try await stager(with: keys).stage(offer) == .loaded,
+                let names = try await store.adoptNames(with: keys)
+            {
+                listing.names = names
+                return
             }
-            try StoredNames(names, of: offer.pack).save(in: storeAccess.layout)
-            return names
         } catch {
             guard error.category == .key else { throw error }
-            return nil
         }
+        listing.missingNames = VaultError(
+            .key, "the site's names are quiet, and no key was given that opens their table",
+            at: offer.pack.id.description, remedy: "give a key of the site", hint: .givingKey)
     }
 }

@@ -1,5 +1,6 @@
 public import SealedPack
 public import VaultErrors
+import VaultSite
 
 /// The packs of the site, and their state in the store.
 extension VaultClient {
@@ -7,16 +8,15 @@ extension VaultClient {
     public var packs: [PackManifest] {
         get async throws(VaultError) {
             let listing = try await currentListing()
-            return try await SelectedPacks(.all, of: access, in: listing).offers.map(\.pack).sorted {
-                $0.id < $1.id
-            }
+            return try await SelectedPacks(.all, of: access, in: listing).offers.map { store.shown($0.pack) }
+                .sorted { $0.id < $1.id }
         }
     }
 
     /// Throws `.missing` for a pack that the site does not list.
     public func pack(withID id: PackID) async throws(VaultError) -> PackManifest {
         let listing = try await currentListing()
-        return try await access.offer(of: id, in: listing).pack
+        return store.shown(try await access.offer(of: id, in: listing).pack)
     }
 
     /// The state of a pack in the store, whichever role staged it.
@@ -37,17 +37,24 @@ extension VaultClient {
     public func ensureLocalAvailability(of ids: [PackID], requireLatest: Bool = false)
         async throws(VaultError)
     {
-        var missing = ids
+        try await store.naming { () throws(VaultError) in
+            try await self.ensure(ids, requireLatest)
+        }
+    }
+
+    private func ensure(_ ids: [PackID], _ requireLatest: Bool) async throws(VaultError) {
+        var missing = ids.map(store.listedID)
         if !requireLatest {
-            missing = try await stillMissing(afterUnlocking: store.notLoaded(of: ids))
+            missing = try await stillMissing(afterUnlocking: store.notLoaded(of: missing))
         }
         guard !missing.isEmpty else { return }
-        if requireLatest { try await refresh() }
+        if requireLatest { try await updateListing() }
         try await byNewestListing(for: missing.map(\.description).joined(separator: ", ")) {
             _, _ throws(VaultError) in
-            if let missingKey = try await stage(.only(missing), in: work.makeBatch()).first {
-                throw missingKey
-            }
+            // The listing may have brought their names.
+            missing = missing.map(store.listedID)
+            let awaitingKey = try await stage(.only(missing), in: work.makeBatch())
+            if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
             try await requireNoneAwaitsKey(of: missing)
             missing = try store.notLoaded(of: missing)
             return missing.isEmpty ? () : nil
@@ -58,9 +65,7 @@ extension VaultClient {
     func requireNoneAwaitsKey(of ids: [PackID]) async throws(VaultError) {
         guard configuration.keys == nil else { return }
         guard let id = try await store.awaitingKey(among: store.notLoaded(of: ids)).first else { return }
-        throw VaultError(
-            .key, "the pack is verified and waits for its key", at: id.description,
-            remedy: "unlock it when the key is there", hint: .givingKey)
+        throw .awaitingKey(id)
     }
 
     /// Opens preloaded packs. The others are fetched from the site, which may list them for other keys by now.
@@ -84,16 +89,18 @@ extension VaultClient {
     /// Asks the site; only metadata are downloaded.
     public func checkForUpdates() async throws(VaultError) -> Updates {
         try await refresh()
-        let offered = try await packs
+        let listing = try await currentListing()
+        let offered = try await SelectedPacks(.all, of: access, in: listing).offers.map(\.pack)
         let digests = Dictionary(offered.map { ($0.id, $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var updated: [PackID] = []
         var withdrawn: [PackID] = []
         for (id, record) in try await store.brought.records() {
-            guard let present = record.waiting ?? record.loaded?.pack else { continue }
+            guard id.description != PackNames.packID, let present = record.waiting ?? record.loaded?.pack
+            else { continue }
             switch digests[id] {
-            case nil: withdrawn.append(id)
+            case nil: withdrawn.append(store.shownID(of: id))
             case present.sha256?: break
-            case .some: updated.append(id)
+            case .some: updated.append(store.shownID(of: id))
             }
         }
         return Updates(updated: updated, withdrawn: withdrawn)
@@ -114,7 +121,7 @@ extension VaultClient {
         for attempt in 0..<Self.attempts {
             let isNew = attempt > 0 || listing == nil
             if attempt > 0 {
-                do throws(VaultError) { try await refresh() } catch { throw outdated ?? error }
+                do throws(VaultError) { try await updateListing() } catch { throw outdated ?? error }
             }
             let listing = try await currentListing()
             do throws(VaultError) {
@@ -130,8 +137,8 @@ extension VaultClient {
 
     func currentListing() async throws(VaultError) -> SiteAccess.Listing {
         if let listing { return listing }
-        let listing = try await access.refresh(now: .now)
-        self.listing = listing
+        try await refresh()
+        guard let listing else { throw VaultError.cancelled("refresh") }
         return listing
     }
 }

@@ -14,6 +14,13 @@ extension VaultClient {
     ///   that was kept sealed and is gone; `.key` for a pack of `ids` that could not be verified.
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
+        let listed = ids?.map(store.listedID)
+        return try await store.naming { () throws(VaultError) in
+            try await self.repair(listed: listed).map(store.shownID)
+        }
+    }
+
+    private func repair(listed ids: [PackID]?) async throws(VaultError) -> [PackID] {
         for id in ids ?? [] { try storeAccess.records.requireKnown(id) }
         try await storeAccess.recovery.recover()
         let workMark = try storeAccess.recovery.beginWork()
@@ -41,6 +48,7 @@ extension VaultClient {
             }
         }
         if let error = firstError ?? (ids == nil ? nil : missingKey) { throw error }
+        if let listing { try access.record(listing) }
         return repaired
     }
 

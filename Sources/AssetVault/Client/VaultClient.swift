@@ -3,6 +3,7 @@ public import UpdateFramework
 import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
+public import VaultSite
 
 /// The app's role: fetches the packs of a site, verifies them, opens them with injected keys and keeps them ready for use.
 ///
@@ -25,6 +26,11 @@ public actor VaultClient {
     var listing: SiteAccess.Listing?
     /// Listed packs that this release can't read, as the last selection found that did not name its packs.
     public internal(set) var skippedPacks: [SkippedPack] = []
+    /// The traits by which variants were left out though no device was ever named (``VaultConfiguration/device``), as the last selection
+    /// found that did not name its packs: the client took what a device gets that states none of them.
+    public internal(set) var unstatedTraits: [String] = []
+    /// The channels that list packs where the one that is followed lists none, as the last fetch found.
+    public internal(set) var channelsWithPacks: [Channel] = []
 
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
@@ -47,7 +53,7 @@ public actor VaultClient {
 
     /// Updates of one pack, from now on.
     public nonisolated func statusUpdates(for id: PackID) -> StatusUpdates {
-        StatusUpdates(broadcast, of: id)
+        StatusUpdates(broadcast, of: store.shownID(of: id))
     }
 
     /// Ends all sequences of updates, after what was reported so far. They end by themselves with the client.
@@ -57,21 +63,32 @@ public actor VaultClient {
     /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
     public var contestedVersion: Int64? { listing?.contestedVersion }
 
-    /// Updates the trusted metadata. Throws `.untrusted` for metadata that fail verification, `.unavailable`.
+    /// Updates the trusted metadata. The store goes on with the channel, the app version and the device of the configuration. Throws
+    /// `.untrusted` for metadata that fail verification, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
-        var listing = try await access.refresh(now: now)
-        if let names = try await openNames(in: listing) { listing.names = names }
-        self.listing = listing
+        let listing = try await updateListing(now: now)
+        try access.record(listing)
         return listing.chain
+    }
+
+    /// The same without a record of what was asked for: that follows once it is used, and only if it works.
+    @discardableResult
+    func updateListing(now: UTCTime = .now) async throws(VaultError) -> SiteAccess.Listing {
+        var listing = try await access.refresh(now: now)
+        try await openNames(of: &listing)
+        self.listing = listing
+        return listing
     }
 
     /// Starts up: refreshes the trusted metadata, opens what waits, and downloads what is missing. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     ///
-    /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as
-    /// ``StatusUpdate/awaitingKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
+    /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as the report and
+    /// ``StatusUpdate/awaitingKey(_:_:)`` say (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before). An app that
+    /// can do nothing without it calls ``FetchReport/requireKeys()``. A run asks ``VaultConfiguration/keys`` for no more than 256 key
+    /// IDs, each once, and only for packs that it downloads or opens.
     ///
     /// Nothing is downloaded where a tag of the selection is unknown: `.unknownTag` is thrown.
     ///
@@ -82,23 +99,26 @@ public actor VaultClient {
     public func fetch(
         _ selection: PackSelection = .automatic, priority: LoadingPriority? = nil,
         within time: Duration? = nil, now: UTCTime = .now
-    ) async throws(VaultError) {
+    ) async throws(VaultError) -> FetchReport {
         let batch = work.makeBatch(priority ?? selection.priority)
-        try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-            try await self.start(selection, in: batch, now: now)
+        return try await store.naming { () throws(VaultError) in
+            try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+                try await self.start(selection, in: batch, now: now)
+            }
         }
     }
 
     private func start(_ selection: PackSelection, in batch: WorkQueue.Batch, now: UTCTime)
-        async throws(VaultError)
+        async throws(VaultError) -> FetchReport
     {
         try await storeAccess.recovery.recover()
-        do throws(VaultError) { try await refresh(now: now) } catch {
+        do throws(VaultError) { try await updateListing(now: now) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
-        _ = try await stage(selection, in: batch)
+        let awaitingKey = try await stage(selection, in: batch)
         try await storeAccess.removal.removeUnneededDownloads()
+        return FetchReport(awaitingKey: awaitingKey.map(store.shown))
     }
 
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
@@ -109,16 +129,24 @@ public actor VaultClient {
         _ = try? await unlock(named)
     }
 
-    /// Stages what is missing of a selection, by the metadata that were read last. Returns an error for each pack whose key is
-    /// missing.
+    /// Stages what is missing of a selection, by the metadata that were read last. Returns the packs that wait for their
+    /// key.
     func stage(_ selection: PackSelection, in batch: WorkQueue.Batch) async throws(VaultError)
-        -> [VaultError]
+        -> [PackAwaitingKey]
     {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
-        skippedPacks = selected.skipped
+        try await note(selected, in: listing)
         try selected.requireKnownTags()
         return try await stage(selected, listedBy: listing, in: batch)
+    }
+
+    /// Keeps what the app may want to know of a selection.
+    func note(_ selected: SelectedPacks, in listing: SiteAccess.Listing) async throws(VaultError) {
+        skippedPacks = selected.skipped
+        unstatedTraits = listing.choice.device == nil ? selected.decidingTraits : []
+        channelsWithPacks =
+            selected.listsNothing ? try await access.channelsWithPacks(besides: listing) : []
     }
 
     /// The same for packs that were selected.
@@ -129,23 +157,24 @@ public actor VaultClient {
     func stage(
         _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
         needsAll: Bool = false
-    ) async throws(VaultError) -> [VaultError] {
+    ) async throws(VaultError) -> [PackAwaitingKey] {
+        try access.record(listing)
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let keys = keysOfRun
-        let missingKeys = await missingKeys(for: selected, with: stored, using: keys)
+        var stager = stager(with: keys)
+        let missingKeys = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
         let plan = try await affordablePlan(
-            for: selected, on: occasion, with: stored, missing: missingKeys, using: keys)
+            for: selected, on: occasion, with: stored, missing: missingKeys, by: stager)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         let refreshed = Set(plan.refreshed.map(\.id))
-        for id in plan.kept where !refreshed.contains(id) { broadcast.send(.finished(id, .loaded)) }
+        for id in plan.kept where !refreshed.contains(id) { observer(.finished(id, .loaded)) }
         for pack in plan.locked {
-            if let error = missingKeys[pack.id] { broadcast.send(.awaitingKey(pack.id, error)) }
+            if let error = missingKeys[pack.id] { observer(.awaitingKey(pack.id, error)) }
             let isLoaded = (try? store.path(of: pack.id)) != nil
-            broadcast.send(.finished(pack.id, isLoaded ? .loaded : .absent))
+            observer(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
-        var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(stager: stager, batch: batch)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
@@ -157,23 +186,48 @@ public actor VaultClient {
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
-        return plan.locked.compactMap { missingKeys[$0.id] } + outcomes.compactMap(\.missingKey)
+        return awaitingKey(of: plan, missingKeys, outcomes, among: selected)
+    }
+
+    private func awaitingKey(
+        of plan: Plan, _ missingKeys: [PackID: VaultError], _ outcomes: [StagingRun.Outcome],
+        among selected: SelectedPacks
+    ) -> [PackAwaitingKey] {
+        let offers = selected.offers.byID
+        let locked = plan.locked.compactMap { pack in
+            missingKeys[pack.id].map { PackAwaitingKey(pack, isDownloaded: false, $0) }
+        }
+        return locked
+            + outcomes.compactMap { outcome in
+                guard let pack = offers[outcome.id]?.pack, let state = try? outcome.result.get(),
+                    state == .toBeTransferred || outcome.missingKey != nil
+                else { return nil }
+                return PackAwaitingKey(
+                    pack, isDownloaded: state == .toBeTransferred, outcome.missingKey ?? missingKeys[pack.id])
+            }
     }
 
     /// The form of packs in permanent storage; nil where any form will do.
     var wantedForm: PackForm? { configuration.keys == nil ? nil : configuration.form }
 
-    /// The client's keys, asked for once in a run: the provider may run a command.
-    var keysOfRun: (any KeyProvider)? { configuration.keys.map { CachingKeyProvider($0) } }
+    /// How many key IDs a run asks the provider for, which may run a command for each: packs that are sealed for others wait.
+    private static let askedKeys = 256
 
-    /// A stager in the app's role.
+    /// The client's keys, asked for once in a run.
+    var keysOfRun: (any KeyProvider)? {
+        configuration.keys.map { CachingKeyProvider($0, limit: Self.askedKeys) }
+    }
+
+    /// A stager in the app's role, for one call: what may come over a metered network is counted anew.
     func stager(with keys: (any KeyProvider)?) -> PackStager {
+        let network = networkAccess.limited(to: TransferAllowance(configuration.policy.meteredAllowance))
         var stager = PackStager(
-            store: storeAccess, network: networkAccess, retries: configuration.retries,
+            store: storeAccess, network: network, retries: configuration.retries,
             keys: keys, form: configuration.form, openings: openings, observer: observer)
         stager.space.reserve = configuration.policy.lowWaterMark
         return stager
     }
 
-    var observer: Observer { { [broadcast] in broadcast.send($0) } }
+    /// Tells the readers of updates, by the names of the packs.
+    var observer: Observer { { [broadcast, store] in broadcast.send(store.shown($0)) } }
 }

@@ -5,17 +5,23 @@ public import VaultErrors
 /// The result of a downloader's run.
 public struct DownloaderReport: Sendable {
     /// In the order in which they were planned. Packs without enough time have failed with `.busy`.
-    public let packs: [(id: PackID, result: Result<PackState, VaultError>)]
+    public private(set) var packs: [(id: PackID, result: Result<PackState, VaultError>)]
     /// Downloads that the limits forbid, and roles of the site that failed verification.
-    public let refusals: [VaultError]
+    public private(set) var refusals: [VaultError]
     /// The metadata version that was published twice; see ``VaultClient/contestedVersion``.
     public let contestedVersion: Int64?
+    /// The traits by which variants were left out though no device was ever named; see ``VaultClient/unstatedTraits``.
+    public let unstatedTraits: [String]
     /// Number of packs that ran out of time.
     private let unfinished: Int
 
     /// - Parameter outcomes: cancelled ones ran out of time.
-    init(_ outcomes: [StagingRun.Outcome], refusals: [VaultError], contestedVersion: Int64?) {
+    init(
+        _ outcomes: [StagingRun.Outcome], refusals: [VaultError], contestedVersion: Int64?,
+        unstatedTraits: [String]
+    ) {
         self.refusals = refusals
+        self.unstatedTraits = unstatedTraits
         self.contestedVersion = contestedVersion
         var unfinished = 0
         packs = outcomes.map { outcome in
@@ -26,6 +32,14 @@ public struct DownloaderReport: Sendable {
             return (outcome.id, .failure(.timeIsUp(at: error.place)))
         }
         self.unfinished = unfinished
+    }
+
+    /// The same with the names that the store knows.
+    func named(as store: VaultStore) -> Self {
+        var report = self
+        report.packs = packs.map { (store.shownID(of: $0.id), $0.result.mapError { store.shown($0) }) }
+        report.refusals = refusals.map { store.shown($0) }
+        return report
     }
 
     /// The error that the time was up, else the first failure; nil when all requested packs are here.

@@ -7,10 +7,10 @@ import VaultFileSystem
 /// The downloader's role: downloads packs to shared storage, where the app finds them. It has no key and no state but
 /// the store, and may be killed and started again at any time.
 public struct PackDownloader: Sendable {
-    private let configuration: VaultConfiguration
+    let configuration: VaultConfiguration
     private let store: StoreAccess
     private let network: NetworkAccess
-    private let access: SiteAccess
+    let access: SiteAccess
 
     /// The key provider of the configuration is not used. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
@@ -28,17 +28,20 @@ public struct PackDownloader: Sendable {
     /// - Parameters:
     ///   - onUpdate: told what happens, from any task.
     /// - Returns: the outcome of each pack. Failures are recorded; packs without enough time resume in the next run.
-    /// - Throws: errors of the metadata, which concern no single pack; `.busy` if the time is up before the metadata are read.
+    /// - Throws: errors of the metadata, which concern no single pack; `.busy` if the time is up before the metadata are read; `.usage`
+    ///   for less than ``DownloaderBudget/leastMemory``.
     public func run(
         _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> DownloaderReport {
+        let names = VaultStore(configuration.store)
+        try budget.validate()
         let width = budget.packsAtOnce(upTo: configuration.packsAtOnce)
         let report = try await withTimeLimit(budget.time, at: "downloader") { () throws(VaultError) in
-            try await download(request, now: now, width: width, observer: onUpdate)
+            try await download(request, now: now, width: width) { onUpdate(names.shown($0)) }
         }
         if Task.isCancelled { throw VaultError.cancelled("downloader") }
-        return report
+        return report.named(as: names)
     }
 
     private func download(
@@ -52,9 +55,11 @@ public struct PackDownloader: Sendable {
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
-            metadataBytes: try store.metadata.byteCount(of: listing.chain))
+            metadataBytes: try store.metadata.downloadedBytes(of: listing.chain))
+        let allowance = TransferAllowance(configuration.policy.meteredAllowance)
         let stager = PackStager(
-            store: store, network: network, retries: configuration.retries, observer: observer)
+            store: store, network: network.limited(to: allowance), retries: configuration.retries,
+            observer: observer)
         let run = StagingRun(
             stager: stager, batch: WorkQueue(width: width, network: configuration.network).makeBatch())
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
@@ -64,7 +69,8 @@ public struct PackDownloader: Sendable {
         }
         return DownloaderReport(
             outcomes, refusals: selected.refusals + plan.refusals.map(\.error),
-            contestedVersion: listing.contestedVersion)
+            contestedVersion: listing.contestedVersion,
+            unstatedTraits: listing.choice.device == nil ? selected.decidingTraits : [])
     }
 
     /// Essential packs that failed are tried again after all others.

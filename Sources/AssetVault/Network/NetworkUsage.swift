@@ -33,7 +33,9 @@ extension VaultStore {
             var budget = role == .app ? .unlimited : TrafficLog.sharedBudget
             // The newest days first: the budget may not suffice for all.
             for day in ((try? log.days()) ?? []).reversed() {
-                log.forEachEntry(on: day, within: &budget) { usage.add($0, on: day, by: role) }
+                log.forEachEntry(on: day, within: &budget) { entry in
+                    usage.add(entry, of: entry.pack.map(shownID), on: day, by: role)
+                }
             }
         }
         return usage
@@ -44,9 +46,11 @@ extension NetworkUsage {
     /// Number of packs that a downloader's log may add: of forged ones there could be any number.
     private static let packLimit = 1 << 15
 
-    fileprivate mutating func add(_ entry: TrafficLog.Entry, on day: String, by role: StoreRole) {
+    fileprivate mutating func add(
+        _ entry: TrafficLog.Entry, of pack: PackID?, on day: String, by role: StoreRole
+    ) {
         days[day, default: Bytes()].add(entry)
-        guard let pack = entry.pack else { return metadata.add(entry) }
+        guard let pack else { return metadata.add(entry) }
         guard role == .app || packs[pack] != nil || packs.count < Self.packLimit else { return }
         packs[pack, default: Bytes()].add(entry)
     }

@@ -77,6 +77,7 @@ struct Plan: Sendable {
     ) {
         let need = PackNeed(of: pack, from: stored, isAsked: isNamed || occasion.asksForAll)
         let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
+        let precedence = DownloadPrecedence(of: priority, hasFailed: stored.hasFailed)
         // Essential packs are needed at once, and what somebody asked for is waited for.
         let networkNeed: NetworkNeed =
             priority == .prefetch && !occasion.isRequest ? .unmeteredNetwork : .anyNetwork
@@ -89,17 +90,18 @@ struct Plan: Sendable {
             kept.append(pack.id)
             refreshed.append(pack)
         case .transfer(let stage):
-            let transfer = PlannedTransfer(pack: pack, priority: priority, stage: stage)
+            let transfer = PlannedTransfer(
+                pack: pack, priority: priority, stage: stage, precedence: precedence)
             transfers.append(transfer)
             limits.countTransferred(transfer)
             nextSize = pack.installedSize
-        case .download where priority == .prefetch && lockedIDs.contains(pack.id): locked.append(pack)
+        case .download where lockedIDs.contains(pack.id): locked.append(pack)
         case .download where network == .metered && !network.admits(networkNeed): deferred.append(pack)
         case .download(let reason):
             downloads.append(
                 PlannedDownload(
                     pack: pack, priority: priority, reason: reason, replacedSize: loadedSize,
-                    networkNeed: networkNeed))
+                    networkNeed: networkNeed, precedence: precedence))
         }
         limits.countInstalled(nextSize, of: pack)
         removeFiles(of: stored, except: need.stage)

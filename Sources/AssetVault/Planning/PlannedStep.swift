@@ -24,6 +24,24 @@ enum PackPriority: Int, Sendable, Comparable, CaseIterable {
     }
 }
 
+/// Whether the download of a pack waits for others, or others for it.
+enum DownloadPrecedence: Sendable, Equatable {
+    /// No download that waits for essential packs runs until this one is there or has failed.
+    case essential
+    case independent
+    case afterEssentials
+
+    /// - Parameter hasFailed: an essential pack that failed before holds up nothing: it may fail for ever.
+    init(of priority: PackPriority, hasFailed: Bool) {
+        self =
+            switch priority {
+            case .foreground: .independent
+            case .essential, .lateEssential: hasFailed ? .independent : .essential
+            case .prefetch, .onDemand: .afterEssentials
+            }
+    }
+}
+
 struct PlannedDownload: Sendable, Equatable {
     enum Reason: Sendable {
         case new
@@ -40,6 +58,7 @@ struct PlannedDownload: Sendable, Equatable {
     /// Disk space of the loaded version, which stays until this one replaces it.
     let replacedSize: UInt64
     var networkNeed = NetworkNeed.anyNetwork
+    var precedence = DownloadPrecedence.independent
 
     var isEssential: Bool { priority == .essential }
 
@@ -54,6 +73,7 @@ struct PlannedTransfer: Sendable, Equatable {
     let priority: PackPriority
     /// Where its file is.
     let stage: StoredFile.Stage
+    var precedence = DownloadPrecedence.independent
 }
 
 enum PlannedRemoval: Sendable, Hashable {

@@ -3,12 +3,14 @@ public import VaultTransport
 
 /// Limits of a client. Nil means no limit.
 public struct PlanningPolicy: Sendable {
-    /// Bytes of the initial set of essential downloads, the metadata included: counts for a downloader's `.install` only.
+    /// Bytes of the initial set of essential downloads, with the metadata that were downloaded: counts for a downloader's `.install`
+    /// only. The lengths of files count, not what they take on the disk.
     public var essentialDownloadAllowance: UInt64?
     /// Bytes of the initial set of all other downloads: counts for a downloader's `.install` only.
     public var downloadAllowance: UInt64?
     /// Bytes that one call may download of packs over a metered network (``NetworkUse/metered``). Of an update only what is not here
-    /// counts.
+    /// counts. It limits the plan and the transfer itself: all that a host sends of packs counts, also what is of no use, and where
+    /// the rest does not suffice a download ends with `.limit`; what came of it stays for the next call.
     public var meteredAllowance: UInt64?
     /// Bytes of all essential packs once opened. File systems need somewhat more than that.
     public var essentialInstalledSize: UInt64?
@@ -24,8 +26,8 @@ public struct PlanningPolicy: Sendable {
     /// Bytes that stay free on each disk: packs that may go are removed before less is.
     public var lowWaterMark: UInt64 = 16 << 20
 
-    /// Whether prefetch packs whose key is missing are downloaded, to wait for it. Essential and requested packs always
-    /// are, and a downloader, which has no keys, downloads all alike.
+    /// Whether packs that nobody asked for, and that none of the given keys opens, are downloaded, to wait for their key. Requested
+    /// packs always are, and who has no keys at all, such as a downloader, downloads all alike.
     public var preloadsLockedPacks = false
 
     public init(

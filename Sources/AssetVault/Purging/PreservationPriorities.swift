@@ -59,7 +59,7 @@ struct PreservationPriorities {
         let permissions = AreaPermissions.permanent
         try FileSystem.createFolders(layout.permanent, permissions: permissions.folders)
         try DurableFile.write(
-            JSONValue.object(json).canonical().span, to: layout.preservation, permissions: permissions.files,
+            JSONValue.object(json).compact().span, to: layout.preservation, permissions: permissions.files,
             replacing: true)
     }
 

@@ -12,7 +12,7 @@ public struct PurgeablePack: Sendable, Hashable {
         case onDemand
     }
 
-    public let id: PackID
+    public internal(set) var id: PackID
     /// Bytes that its removal frees.
     public let size: UInt64
     public let reason: Reason

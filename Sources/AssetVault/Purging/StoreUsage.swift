@@ -8,10 +8,9 @@ import VaultFileSystem
 public struct StoreUsage: Sendable {
     /// A pack that is in the store, whole or in part.
     public struct Pack: Sendable, Hashable {
-        /// As the site lists it.
         public let id: PackID
-        /// Where that is not what it is called; see ``VaultStore/name(of:)``.
-        public let name: PackID?
+        /// As the site lists it; see ``VaultStore/listedID(of:)``.
+        public let listedID: PackID
         public let policy: PackPolicy
         public let tags: [String]
         /// Bytes, sealed.
@@ -64,7 +63,7 @@ extension VaultStore {
             }
             packs.append(
                 StoreUsage.Pack(
-                    id: id, name: name(of: id), policy: pack.offer.policy, tags: pack.tags,
+                    id: shownID(of: id), listedID: id, policy: pack.offer.policy, tags: pack.tags,
                     sealedSize: pack.length, openedSize: pack.openedSize, form: record.loaded?.form,
                     sizeOnDisk: try sizeOnDisk(of: record),
                     processes: Set(notes.filter { $0.packs[id] != nil }.map(\.process)).sorted {

@@ -10,13 +10,13 @@ extension VaultStore {
         let store = storeAccess
         let priorities = try await PreservationPriorities(of: store, choosing: choice)
         let packs = try DiskSpace(store: store).purgeablePacks(by: priorities, on: layout.permanent)
-        guard let free else { return packs }
+        guard let free else { return packs.map(shown) }
         var available = try FileSystem.availableSpace(at: layout.permanent)
         return Array(
             packs.prefix { pack in
                 defer { available += min(pack.size, .max - available) }
                 return available < free
-            })
+            }.map(shown))
     }
 
     /// Removes purgeable packs, in their order, until so many bytes are free on the disk of permanent storage. They come back when
@@ -35,11 +35,12 @@ extension VaultStore {
         try await store.recovery.recover()
         let mark = try store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
-        let space = DiskSpace(store: store, observer: onUpdate)
+        let space = DiskSpace(store: store, observer: { [self] in onUpdate(shown($0)) })
         let priorities = try await PreservationPriorities(of: store, choosing: choice)
         return try await store.withLock { () throws(VaultError) in
             try space.remove(
-                space.purgeablePacks(by: priorities, on: layout.permanent), until: free, on: layout.permanent)
+                space.purgeablePacks(by: priorities, on: layout.permanent), until: free, on: layout.permanent
+            ).map(shown)
         }
     }
 }

@@ -19,7 +19,7 @@ final class PostedNote: Sendable {
         _ note: AccessNotes.Note, in layout: StoreLayout
     ) throws(VaultError) -> ScratchFile {
         let file = try ScratchFile(for: layout.access.appending("request"))
-        try file.file.write(JSONValue.object(note.json).canonical().span, at: 0)
+        try file.file.write(JSONValue.object(note.json).compact().span, at: 0)
         return file
     }
 

@@ -12,21 +12,21 @@ final class RequestDownloads: Sendable {
         var isUnderWay = false
         /// Whether no other attempt can follow: the access has begun, or ended.
         var isOver = false
+
+        mutating func begin() {
+            progress = ResourceProgress()
+            changes = 0
+            attempts += 1
+            isUnderWay = true
+        }
     }
 
     private let state = AwaitableValue(State())
 
     var progress: ResourceProgress { state.value.progress }
 
-    /// An attempt begins.
-    func begin() {
-        state.change { state in
-            state.progress = ResourceProgress()
-            state.changes = 0
-            state.attempts += 1
-            state.isUnderWay = true
-        }
-    }
+    /// An attempt that may download begins.
+    func begin() { state.change { $0.begin() } }
 
     /// The packs that are missing.
     func plan(_ packs: [PackManifest]) {
@@ -47,9 +47,10 @@ final class RequestDownloads: Sendable {
     /// The attempt brought no access; another one may follow.
     func fail() { state.change { $0.isUnderWay = false } }
 
-    /// The access has begun: nothing is missing.
+    /// The access has begun: nothing is missing. Where no attempt is under way it began without downloads, and ends the next one.
     func succeed() {
         state.change { state in
+            if !state.isUnderWay { state.begin() }
             let before = state.progress
             for (id, part) in before.packs { state.progress.packs[id]?.bytes = part.total }
             if state.progress != before || state.changes == 0 { state.changes += 1 }
@@ -100,7 +101,7 @@ public struct ResourceProgressUpdates: AsyncSequence, Sendable {
             (self.downloads, self.attempt) = (downloads, attempt)
         }
 
-        /// Nil when the access has begun or failed, when the request has ended, and when the task is cancelled.
+        /// Nil when the access has begun or its downloads failed, when the request has ended, and when the task is cancelled.
         public mutating func next() async -> ResourceProgress? {
             guard let (progress, changes) = await downloads.next(after: seen, in: attempt) else { return nil }
             seen = changes

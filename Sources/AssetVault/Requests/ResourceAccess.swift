@@ -37,7 +37,7 @@ package final class ResourceAccess: Sendable {
             defer { held = Held(leases: [], note: nil) }
             return held
         }
-        for lease in ended.leases { LastUse.noteNow(lease.id, in: store.layout) }
+        for lease in ended.leases { LastUse.noteNow(lease.listedID, in: store.layout) }
     }
 
     /// The pack that has a file: of several the first one, in the order of publication. What a pack has hides the same path of later

@@ -59,7 +59,7 @@ public final class ResourceRequest: Sendable {
     ///   the host does not have; `.unavailable` where it fails; `.diskFull`, with the bytes that are missing; `.accessLimit` where more would be in access than ``PlanningPolicy/accessedSize`` allows; `.key` without the key of a pack; `.usage` where
     ///   the access has begun, or ended. The request can begin again after an error.
     public func beginAccessing() async throws(VaultError) {
-        try begin()
+        try begin(downloading: true)
         do throws(VaultError) {
             try finish(try await client.access(to: tags, in: batch, reportingTo: downloads))
         } catch {
@@ -78,7 +78,7 @@ public final class ResourceRequest: Sendable {
     /// Begins the access if all packs of the tags are loaded; nothing is downloaded. False begins nothing, and needs no end.
     /// Throws as ``beginAccessing()`` does.
     public func conditionallyBeginAccessing() async throws(VaultError) -> Bool {
-        try begin()
+        try begin(downloading: false)
         do throws(VaultError) {
             guard let access = try await client.localAccess(to: tags) else {
                 reset()
@@ -95,7 +95,7 @@ public final class ResourceRequest: Sendable {
     /// Ends the access: the packs may be removed when disk space is needed. Work that is under way for this request alone is
     /// cancelled. A request that ended can't begin again.
     public func endAccessing() {
-        let packs = packIDs
+        let packs = leases.map(\.listedID)
         // Before the packs are free.
         if !packs.isEmpty { client.requested.add(packs) }
         let access = phase.withLock { phase -> ResourceAccess? in
@@ -119,8 +119,9 @@ public final class ResourceRequest: Sendable {
     /// How far the downloads are.
     public var progress: ResourceProgress { downloads.progress }
 
-    /// How far the downloads are, as that changes, until the access has begun or failed: of the attempt that is under way, else of the
-    /// next one.
+    /// How far the downloads are, as that changes, until the access has begun or its downloads failed: of the attempt that is under
+    /// way, else of the next one. A conditional begin that is refused downloads nothing, and is no attempt: the updates go on, at
+    /// the latest until the request ends.
     public var progressUpdates: ResourceProgressUpdates { ResourceProgressUpdates(downloads) }
 
     /// The bytes of a file of the packs in access; see ``VaultStore/contents(of:in:)-(_,PackLease)``. Of packs that have the same path the first
@@ -140,10 +141,12 @@ public final class ResourceRequest: Sendable {
     }
 
     /// The packs in access, in the order of publication; empty without access.
-    public var packIDs: [PackID] {
+    public var packIDs: [PackID] { leases.map(\.id) }
+
+    private var leases: [PackLease] {
         phase.withLock { phase in
             guard case .accessing(let access) = phase else { return [] }
-            return access.leases.map(\.id)
+            return access.leases
         }
     }
 
@@ -156,7 +159,8 @@ public final class ResourceRequest: Sendable {
         }
     }
 
-    private func begin() throws(VaultError) {
+    /// - Parameter downloading: whether it is an attempt that may download, whose progress is shown.
+    private func begin(downloading: Bool) throws(VaultError) {
         guard !tags.isEmpty else {
             downloads.close()
             throw misuse("the request names no tag", "name one")
@@ -166,7 +170,7 @@ public final class ResourceRequest: Sendable {
             case .idle:
                 phase = .beginning
                 batch.begin()
-                downloads.begin()
+                if downloading { downloads.begin() }
             case .beginning, .accessing:
                 throw misuse("its access has begun already", "use another request for another access")
             case .ended: throw misuse("its access has ended", "make a new request")

@@ -1,4 +1,5 @@
 import SealedPack
+import VaultErrors
 import VaultSite
 
 /// The packs of some tags that a device gets, among all that are listed.
@@ -10,9 +11,11 @@ struct TaggedPacks {
     /// All tags of the listing.
     let listedTags: Set<String>
 
-    init(_ tags: Set<String>, among listed: [RankedPack], for device: DeviceTraits?) {
-        let variants = device.map {
-            VariantChoice(among: listed.map { ($0.pack.id, $0.pack.offer) }, for: $0)
+    /// Throws `.cancelled`.
+    init(_ tags: Set<String>, among listed: [RankedPack], for device: DeviceTraits?) throws(VaultError) {
+        let variants = try device.map { device throws(VaultError) in
+            try VariantChoice(
+                among: listed.map { VariantChoice.Candidate($0.pack, rank: $0.rank) }, for: device)
         }
         packs = listed.filter { listed in
             listed.pack.tags.contains(where: tags.contains) && variants?.takes(listed.pack.id) ?? true

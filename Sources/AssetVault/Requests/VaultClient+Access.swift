@@ -15,9 +15,11 @@ extension VaultClient {
         to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
         isForLinks: Bool = false
     ) async throws(VaultError) -> ResourceAccess {
-        try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
-            try await self.accessWhileWanted(
-                to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
+        try await store.naming { () throws(VaultError) in
+            try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
+                try await self.accessWhileWanted(
+                    to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
+            }
         }
     }
 
@@ -55,16 +57,16 @@ extension VaultClient {
             let selected = try await select(tags, in: listing)
             // They may have been published since.
             if !selected.unknownTags.isEmpty, !isNew { return nil }
-            skippedPacks = selected.skipped
+            try await note(selected, in: listing)
             if let unreadable = selected.unreadable { throw unreadable }
             try selected.requireKnownTags()
             // Before anything is downloaded.
             if isForLinks { try store.requireOpened(selected.offers.map(\.pack.id)) }
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             do throws(VaultError) {
-                let missingKeys = try await stage(
+                let awaitingKey = try await stage(
                     selected, listedBy: listing, in: batch, reportingTo: downloads)
-                if let missingKey = missingKeys.first { throw missingKey }
+                if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
             } catch {
                 // Another process removed or purged one while it was staged. Here it is still wanted.
                 guard error.category == .missing, selected.offers.contains(where: { isRemoved($0.pack.id) })
@@ -87,7 +89,7 @@ extension VaultClient {
         } catch {
             guard error.needsNewerRelease else { throw error }
             try await storeAccess.recovery.recover()
-            do throws(VaultError) { try await refresh() } catch let failure {
+            do throws(VaultError) { try await updateListing() } catch let failure {
                 throw Task.isCancelled ? failure : error
             }
             return nil
@@ -108,10 +110,10 @@ extension VaultClient {
     private func stage(
         _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
         reportingTo downloads: RequestDownloads
-    ) async throws(VaultError) -> [VaultError] {
+    ) async throws(VaultError) -> [PackAwaitingKey] {
         let ids = selected.offers.map(\.pack.id)
         let missing = Set(try store.notLoaded(of: ids))
-        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) })
+        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) }.map(store.shown))
         let updates = statusUpdates
         async let reporting: Void = {
             for await update in updates { downloads.note(update) }

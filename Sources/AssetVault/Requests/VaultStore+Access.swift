@@ -15,6 +15,7 @@ extension VaultStore {
 
     /// By the latest state of the site in which all that may list them was read; nil where there is none.
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
+        await openWaitingNames()
         guard let listing = try await storedListing() else { return nil }
         if let present = try await listing.taggedPacks(with: tags) {
             try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
@@ -68,7 +69,7 @@ extension VaultStore {
     ) async throws(VaultError) -> ResourceAccess? {
         var leases: [PackLease] = []
         for pack in packs {
-            do throws(VaultError) { leases.append(try await lease(of: pack.id)) } catch {
+            do throws(VaultError) { leases.append(try await loadedLease(of: pack.id)) } catch {
                 guard error.category == .missing else { throw error }
                 return nil
             }
@@ -87,9 +88,11 @@ extension StoredListing {
     /// Nil where what it says of these tags is not stored. That a tag is unknown is said only where the whole listing is known.
     fileprivate func taggedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
         guard let listed = try await packs(with: tags) else { return nil }
-        let packs = TaggedPacks(tags, among: listed, for: device)
+        let packs = try TaggedPacks(tags, among: listed, for: device)
         guard !packs.unknownTags.isEmpty else { return packs }
-        return try await allPacks().map { TaggedPacks(tags, among: $0, for: device) }
+        return try await allPacks().map { packs throws(VaultError) in
+            try TaggedPacks(tags, among: packs, for: device)
+        }
     }
 }
 

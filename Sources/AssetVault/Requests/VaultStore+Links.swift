@@ -13,10 +13,8 @@ extension VaultStore {
 
     /// Names for people, of many only the first ones.
     package func list(_ ids: [PackID]) -> String {
-        ids.lazy.map(shownName).listed(upTo: Self.namedPacks)
+        ids.lazy.map { self.shownID(of: $0).description }.listed(upTo: Self.namedPacks)
     }
-
-    private func shownName(of id: PackID) -> String { (name(of: id) ?? id).description }
 
     /// Throws `.usage` where there is one.
     func refuse(sealed ids: [PackID]) throws(VaultError) {
@@ -24,7 +22,8 @@ extension VaultStore {
         throw VaultError(
             .usage, "kept sealed, so that programs can't read files by their names", at: list(ids),
             remedy: "read single files with 'assetvault cat', or open the packs",
-            hint: .openingPacks(ids.prefix(Self.namedPacks).map(shownName), store: layout.options))
+            hint: .openingPacks(
+                ids.prefix(Self.namedPacks).map { shownID(of: $0).description }, store: layout.options))
     }
 }
 

@@ -13,12 +13,15 @@ struct WorkCandidates {
                     !schedule.paused.contains(item.id)
                 else { continue }
                 let candidate = Candidate(
-                    number: number, priority: batch.priority, isActive: item.isActive, turn: turn)
+                    number: number, priority: batch.priority, isActive: item.isActive, turn: turn,
+                    isEssential: item.precedence == .essential,
+                    waitsForEssentials: item.waitsForEssentials)
                 if !item.isActive { turn += 1 }
                 best[item.id] = best[item.id].map { $0.joined(with: candidate) } ?? candidate
             }
         }
         var candidates = Array(best.values)
+        if candidates.contains(where: \.isEssential) { candidates.removeAll(where: \.waitsForEssentials) }
         if let highest = candidates.map(\.priority).max() {
             candidates.removeAll { !$0.priority.sharesTheLine(with: highest) }
         }
@@ -35,6 +38,9 @@ struct WorkCandidates {
         let isActive: Bool
         /// Which turn of its batch it would be.
         let turn: Int
+        let isEssential: Bool
+        /// Not where another batch wants the pack at once.
+        let waitsForEssentials: Bool
 
         func joined(with other: Candidate) -> Candidate {
             let leader =
@@ -42,7 +48,8 @@ struct WorkCandidates {
                 ? (number < other.number ? self : other) : (isActive ? self : other)
             return Candidate(
                 number: leader.number, priority: max(priority, other.priority), isActive: leader.isActive,
-                turn: min(turn, other.turn))
+                turn: min(turn, other.turn), isEssential: isEssential || other.isEssential,
+                waitsForEssentials: waitsForEssentials && other.waitsForEssentials)
         }
 
         /// The more urgent one first; of equal ones each batch has its turn.

@@ -43,8 +43,10 @@ final class WorkQueue: Sendable {
         }
 
         /// Adds a pack. Returns its number, which ends with ``end(_:)``, whether or not it was worked on.
-        func add(_ id: PackID, needing need: NetworkNeed) -> Int {
-            queue.schedule.change { [number] in $0.add(id, to: number, needing: need) }
+        func add(
+            _ id: PackID, needing need: NetworkNeed, _ precedence: DownloadPrecedence = .independent
+        ) -> Int {
+            queue.schedule.change { [number] in $0.add(id, to: number, needing: need, precedence) }
         }
 
         func end(_ item: Int) { queue.schedule.change { $0.end(item) } }

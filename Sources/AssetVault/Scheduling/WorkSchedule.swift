@@ -3,16 +3,21 @@ import SealedPack
 /// Which packs a client works on now: a function of what is wanted, by whom, and how soon.
 ///
 /// At most `width` packs at a time, those of the highest priority first; of one priority those that run already, then one of each
-/// batch in turn, in the order in which they were added to it. Work that is overtaken is interrupted, and begins again later, adopting what it left. While
+/// batch in turn, in the order in which they were added to it. No download that waits for essential packs runs while work on one of
+/// these can. Work that is overtaken is interrupted, and begins again later, adopting what it left. While
 /// urgent work can run, no other does; and work for idle times runs only while no other can.
 struct WorkSchedule {
     struct Item {
         let id: PackID
         let batch: Int
         let need: NetworkNeed
+        let precedence: DownloadPrecedence
         /// Whether a task works on it, also one that was told to stop.
         var isActive = false
         var isCancelled = false
+
+        /// Whether it is left while an essential pack is missing: what needs no network takes nothing from that one.
+        var waitsForEssentials: Bool { precedence == .afterEssentials && need != .noNetwork }
     }
 
     /// Why an item is not worked on, whatever its turn.
@@ -79,9 +84,12 @@ struct WorkSchedule {
         chosen = nil
     }
 
-    mutating func add(_ id: PackID, to batch: Int, needing need: NetworkNeed = .anyNetwork) -> Int {
+    mutating func add(
+        _ id: PackID, to batch: Int, needing need: NetworkNeed = .anyNetwork,
+        _ precedence: DownloadPrecedence = .independent
+    ) -> Int {
         count += 1
-        items[count] = Item(id: id, batch: batch, need: need)
+        items[count] = Item(id: id, batch: batch, need: need, precedence: precedence)
         items[count]?.isCancelled = batches[batch]?.isCancelled ?? true
         if batches[batch]?.items.isEmpty == true { join(batch) }
         batches[batch]?.items.insert(count)

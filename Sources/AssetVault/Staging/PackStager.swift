@@ -11,7 +11,7 @@ import VaultTransport
 struct PackStager: Sendable {
     let store: StoreAccess
     var space: DiskSpace
-    let network: NetworkAccess
+    var network: NetworkAccess
     let retries: RetryPolicy
     /// With keys, an app installs packs in permanent storage. Without, packs wait in shared storage.
     var keys: (any KeyProvider)?

@@ -43,11 +43,16 @@ struct StagingRun: Sendable {
         let ids = plan.refreshed.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
         let needs = Dictionary(
             plan.downloads.map { ($0.pack.id, $0.networkNeed) }, uniquingKeysWith: { first, _ in first })
+        let precedences = Dictionary(
+            transfers.map { ($0.pack.id, $0.precedence) }
+                + plan.downloads.map { ($0.pack.id, $0.precedence) },
+            uniquingKeysWith: { first, _ in first })
         let outcomes = try await run(
             ids.map {
                 StagingTask(
-                    id: $0, offer: offered[$0], isRequested: occasion.isRequest, need: needs[$0] ?? .noNetwork
-                )
+                    id: $0, offer: offered[$0], isRequested: occasion.isRequest,
+                    need: needs[$0] ?? .noNetwork,
+                    precedence: precedences[$0] ?? .independent)
             })
         for removal in replaced { try? await remove(removal) }
         return outcomes
@@ -103,7 +108,7 @@ struct StagingRun: Sendable {
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
         // Any of them may be cancelled from now on, also before its turn.
-        let items = tasks.map { batch.add($0.id, needing: $0.need) }
+        let items = tasks.map { batch.add($0.id, needing: $0.need, $0.precedence) }
         let positions = Dictionary(uniqueKeysWithValues: zip(items, tasks.indices))
         var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
         await withTaskGroup(of: (Int, Outcome)?.self) { group in
@@ -176,10 +181,10 @@ struct StagingRun: Sendable {
         return Outcome(id: id, result: result)
     }
 
-    /// Cancel, pause, busy and a missing key are not failures.
+    /// Cancel, pause, busy and a missing key are not failures, nor is a network that may bring no more.
     private func recordFailure(_ error: VaultError, of task: StagingTask) async {
         let isAwaitingKey = task.offer == nil && error.category == .key
-        guard error.concernsOnePack, !isAwaitingKey else { return }
+        guard error.concernsOnePack, !isAwaitingKey, error.category != .limit else { return }
         // An error after the rename into shared/ is not recorded: the pack is there.
         if !stager.opensPacks, let pack = task.offer?.pack,
             (try? stager.store.waiting(pack.id).open(pack)) != nil

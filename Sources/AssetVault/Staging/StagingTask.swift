@@ -9,6 +9,8 @@ struct StagingTask: Sendable {
     var isRequested = false
     /// What it needs of the network: what waits only needs to be opened.
     var need = NetworkNeed.anyNetwork
+    /// Whether others wait for it, or it waits for others.
+    var precedence = DownloadPrecedence.independent
     /// Whether it is to be opened now, so that a missing key is a failure.
     var needsKey = false
 }

@@ -3,6 +3,7 @@ import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
+import VaultSite
 import VaultTransport
 
 /// Changes of a store that need no site.
@@ -25,7 +26,7 @@ extension VaultStore {
     ) async throws(VaultError) -> [PackID] {
         try await unlock(
             ids, with: keys, as: form, patience: patience, batch: WorkQueue(width: 1).makeBatch(.urgent),
-            observer: onUpdate)
+            observer: { [self] in onUpdate(shown($0)) })
     }
 
     func unlock(
@@ -53,7 +54,9 @@ extension VaultStore {
             observer: observer)
         stager.storedListing = try await StoredListing(
             of: store, trusting: trustedRoot, choosing: choice,
-            listing: try store.records.unacceptedPacks(among: ids))
+            listing: try store.records.unacceptedPacks(
+                among: ids.map { ids throws(VaultError) in try ids.map(listedID) + [PackID(PackNames.packID)]
+                }))
         try await store.recovery.recover()
         var loaded: [PackID] = []
         while true {
@@ -62,13 +65,16 @@ extension VaultStore {
             // Within an attempt the provider is asked once for each key.
             stager.keys = CachingKeyProvider(keys)
             let run = StagingRun(stager: stager, batch: batch)
-            let (opened, error) = try await run.unlock(ids)
-            loaded += opened
-            guard let error else {
-                guard let id = try notLoaded(of: ids ?? []).first else { return loaded }
-                throw nothingWaits(of: id)
+            let missingNames = try await unlockNames(by: stager, in: batch, with: keys)
+            let listed = ids?.map(listedID)
+            let (opened, failure) = try await run.unlock(listed)
+            loaded += opened.map(shownID)
+            let absent = try notLoaded(of: listed ?? []).first
+            guard let error = failure ?? (absent == nil ? nil : missingNames) else {
+                guard let absent else { return loaded }
+                throw nothingWaits(of: shownID(of: absent))
             }
-            guard error.category == .key, !isLastAttempt.value else { throw error }
+            guard error.category == .key, !isLastAttempt.value else { throw shown(error) }
             try await pause(for: .milliseconds(250), at: "unlock")
         }
     }
@@ -81,8 +87,11 @@ extension VaultStore {
     /// Removes a pack from the store. It comes back only when it is asked for by its ID, or with all. A version that a reader
     /// holds is removed when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
-        try storeAccess.records.requireKnown(id)
-        try await storeAccess.removal.remove(id)
+        let id = listedID(of: id)
+        try await naming { () throws(VaultError) in
+            try storeAccess.records.requireKnown(id)
+            try await storeAccess.removal.remove(id)
+        }
     }
 
     /// Allows a pack to be removed when a download or an opening needs disk space and no reader holds it. Throws
@@ -97,7 +106,7 @@ extension VaultStore {
     }
 
     private func setPurgeable(_ id: PackID, _ isPurgeable: Bool) async throws(VaultError) {
-        let store = storeAccess
+        let (store, id) = (storeAccess, listedID(of: id))
         try store.records.requireKnown(id)
         _ = try path(of: id)
         try await store.recovery.recover()

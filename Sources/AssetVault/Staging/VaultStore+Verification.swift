@@ -33,8 +33,9 @@ extension VaultStore {
         }
         let store = storeAccess
         let stager = PackStager(
-            store: store, network: NetworkAccess(FileTransport(), in: store), keys: keys, observer: onUpdate)
-        let known = if let ids { ids } else { try store.records.ids() }
+            store: store, network: NetworkAccess(FileTransport(), in: store), keys: keys,
+            observer: { [self] in onUpdate(shown($0)) })
+        let known = if let ids { ids.map(listedID) } else { try store.records.ids() }
         var found: [PackCondition] = []
         for id in known {
             guard let loaded = try await store.journal.state(of: id).loaded else {
@@ -43,7 +44,7 @@ extension VaultStore {
             }
             found.append(
                 PackCondition(
-                    id: id, version: loaded.pack.version, form: loaded.form,
+                    id: shownID(of: id), version: loaded.pack.version, form: loaded.form,
                     finding: try await stager.finding(in: loaded)))
         }
         return found

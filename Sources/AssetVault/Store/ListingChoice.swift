@@ -9,8 +9,11 @@ import VaultSite
 struct ListingChoice: Sendable, Equatable {
     var channel: Channel?
     var appVersion: AppVersion?
-    /// Chooses among variants; where the store has none either, all of them are taken.
+    /// Chooses among variants.
     var device: DeviceTraits?
+
+    /// Where none was ever named, one that states nothing: it gets the fallbacks, and not all variants.
+    var decidingDevice: DeviceTraits { device ?? DeviceTraits() }
 
     /// What is seen of a site without any choice.
     static let none = ListingChoice()
@@ -29,6 +32,12 @@ struct StoredListingChoice {
     private static let limit = 64 << 10
 
     init(of store: StoreAccess) { (path, role) = (store.layout.listingChoice, store.role) }
+
+    /// The names of traits that a device states and that it did not state before, as far as the record can be read.
+    func newTraits(of device: DeviceTraits) -> [String] {
+        let known = (try? recorded())?.device?.names ?? []
+        return device.names.filter { !known.contains($0) }
+    }
 
     /// What is given, completed by what is stored. A damaged file stops nobody who names channel and app version: which packs are
     /// listed is known then.

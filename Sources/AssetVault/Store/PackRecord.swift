@@ -118,7 +118,8 @@ struct PackRecord: Sendable, Equatable {
         if let fingerprint { object["look"] = .string(fingerprint.hex) }
         if let failure { object["failure"] = .object(failure.json) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
-        return JSONValue.object(object).canonical()
+        // Not canonical JSON, which is no JSON where a text has control characters.
+        return JSONValue.object(object).compact()
     }
 
     /// Throws `.corrupt` for anything that `bytes` would not have made.

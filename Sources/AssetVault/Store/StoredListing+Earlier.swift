@@ -18,7 +18,7 @@ extension StoredListing {
     }
 
     /// Whether the stored names, if they are needed, are those that a state lists: others would mix two states.
-    private func knowsNames(
+    func knowsNames(
         of chain: TrustChain, _ lookup: TargetLookup
     ) async throws(VaultError) -> Bool {
         guard chain.hasQuietNames || self.chain.hasQuietNames else { return true }

@@ -36,7 +36,7 @@ extension StoredListing {
     private func published(
         of chain: TrustChain, with tags: Set<String>?
     ) async throws(VaultError) -> PublishedPacks? {
-        guard names != nil || !chain.hasQuietNames else { return nil }
+        guard try await knowsNames(of: self.chain, lookup) else { return nil }
         return try await records(of: chain).map { records in
             let decided = tags.map { self.chain.decided(records, withoutGrantOf: $0) }
             return PublishedPacks(of: decided ?? records, in: self.chain)

@@ -13,8 +13,8 @@ struct StoredListing: Sendable {
     private(set) var chain: TrustChain
     private(set) var lookup: TargetLookup
     let appVersion: AppVersion?
-    /// Chooses among variants; nil takes all.
-    let device: DeviceTraits?
+    /// Chooses among variants.
+    let device: DeviceTraits
     /// Nil where the names are public, or unknown.
     let storedNames: StoredNames?
     let channel: Channel
@@ -66,7 +66,7 @@ struct StoredListing: Sendable {
             try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)
         }
         let choice = try StoredListingChoice(of: store).completing(choice)
-        (appVersion, device) = (choice.appVersion, choice.device)
+        (appVersion, device) = (choice.appVersion, choice.decidingDevice)
         channel = choice.channel ?? .live
         do throws(VaultError) {
             chain = try await trust.storedChain().following(channel)
@@ -83,7 +83,7 @@ struct StoredListing: Sendable {
     ) async throws(VaultError) {
         let choice = try StoredListingChoice(of: store).completing(choice)
         (trust, channel) = (store.metadata, choice.channel ?? .live)
-        (appVersion, device) = (choice.appVersion, choice.device)
+        (appVersion, device) = (choice.appVersion, choice.decidingDevice)
         do throws(VaultError) {
             let state = try await store.broughtState(trusting: trustedRoot)
             (chain, lookup) = (try state.chain.following(channel), state.lookup)

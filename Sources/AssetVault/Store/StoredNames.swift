@@ -50,7 +50,7 @@ struct StoredNames: Sendable {
         let permissions = AreaPermissions.permanent
         try FileSystem.createFolders(layout.permanent, permissions: permissions.folders)
         try DurableFile.write(
-            JSONValue.object(json).canonical().span, to: layout.names, permissions: permissions.files,
+            JSONValue.object(json).compact().span, to: layout.names, permissions: permissions.files,
             replacing: true)
     }
 }

@@ -1,4 +1,5 @@
 import SealedPack
+import SystemPackage
 import VaultErrors
 
 /// Errors of single packs, and what they mean for the work on others.
@@ -9,9 +10,9 @@ extension VaultError {
             remedy: "try again")
     }
 
-    static func notLoaded(_ id: PackID, in layout: StoreLayout) -> VaultError {
+    static func notLoaded(_ name: PackID, at path: FilePath) -> VaultError {
         VaultError(
-            .missing, "the pack '\(id)' is not loaded", at: layout.current(of: id).string,
+            .missing, "the pack '\(name)' is not loaded", at: path.string,
             remedy: "fetch it with its key first")
     }
 

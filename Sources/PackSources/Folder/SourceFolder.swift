@@ -19,7 +19,7 @@ public struct SourceFolder: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - path: The folder; a link to it is followed.
-    ///   - filter: Selects the files; excluded ones may be of any kind.
+    ///   - filter: Selects the files; what it leaves out may be of any kind. A link that is not followed counts by its own path.
     ///   - followLinks: Use the targets of symbolic links, even outside of the folder.
     /// - Throws: `.corrupt` for an entry that can't be packed, `.missing` if there is no such folder, `.io` if
     ///   something can't be read.

@@ -39,17 +39,19 @@ struct SourceScan {
         try folder.forEachName { (name) throws(VaultError) in
             isEmpty = false
             guard !filter.excludes(folderPath, name) else { return }
-            try check(name)
             guard var status = try folder.status(of: name) else {
                 throw error("vanished while it was scanned", name)
             }
             let isLink = status.kind == .link
+            let isLeaf = status.kind != .folder && !(isLink && followLinks && leadsToFolder(name, in: folder))
+            // Of what is left out the kind does not matter, nor the name.
+            guard !isLeaf || filter.includes(folderPath, name) else { return }
+            try check(name)
             if isLink { status = try target(of: name, in: folder) }
             switch status.kind {
             case .folder:
                 folders.append((name, isLink))
             case .file:
-                guard filter.includes(folderPath, name) else { return }
                 let kind = SourceFolder.Entry.Kind.file(executable: status.permissions & 0o100 != 0)
                 found.append(folder: folderPath, name: name, kind: kind, size: status.size)
             case .link: throw error("is a symbolic link", name)
@@ -85,6 +87,11 @@ struct SourceScan {
         try visit(next)
         depth -= 1
         folderPath.removeLast(folderPath.count - count)
+    }
+
+    private func leadsToFolder(_ name: [UInt8], in folder: borrowing Folder) -> Bool {
+        let path = folder.path.appending(String(decoding: name, as: UTF8.self))
+        return (try? FileSystem.status(of: path, followingLinks: true))?.kind == .folder
     }
 
     /// The target of a link, if links are followed.

@@ -3,26 +3,35 @@ public import VaultErrors
 public import VaultKeys
 
 extension KeyProvider {
-    /// The content key of `id`: injected by itself, or unwrapped from one of `slots`. Every candidate is tried, each
+    /// The content key of `id`: unwrapped from one of `slots`, or injected by itself. Every candidate is tried, each
     /// key ID is looked up once, and a key is used only if its ID is `id`. Throws `.key` when there is none.
+    ///
+    /// Packs have few vault keys among them, and each a content key of its own: the slots are looked at first, so that a provider that
+    /// runs a command for each lookup runs few.
     public func contentKey(_ id: ContentKeyID, slots: [KeySlot], place: String) async throws(VaultError)
         -> ContentKey
     {
+        var failure: VaultError?
+        var wrong: [KeyID] = []
+        var known: [KeyID: KeyRing] = [:]
+        for slot in slots {
+            if known[slot.keyID] == nil {
+                do throws(VaultError) { known[slot.keyID] = try await keys(for: slot.keyID) } catch {
+                    // The content key may still be there.
+                    (failure, known[slot.keyID]) = (failure ?? error, KeyRing())
+                }
+            }
+            for candidate in known[slot.keyID]?.vaultKeys ?? [] {
+                if let key = slot.unwrapped(under: candidate, expecting: id) { return key }
+                wrong.append(slot.keyID)
+            }
+        }
         if let keyID = id.keyID {
             for candidate in try await keys(for: keyID).contentKeys {
                 if let key = try? ContentKey(candidate.secret.copy()), key.id == id { return key }
             }
         }
-        var wrong: [KeyID] = []
-        var known: [KeyID: KeyRing] = [:]
-        for slot in slots {
-            let ring = if let ring = known[slot.keyID] { ring } else { try await keys(for: slot.keyID) }
-            known[slot.keyID] = ring
-            for candidate in ring.vaultKeys {
-                if let key = slot.unwrapped(under: candidate, expecting: id) { return key }
-                wrong.append(slot.keyID)
-            }
-        }
+        if let failure { throw failure }
         if let first = wrong.first {
             throw VaultError(
                 .key, "the key '\(first)' does not unwrap this pack's slot", at: place,

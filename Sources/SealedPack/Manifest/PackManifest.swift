@@ -11,7 +11,7 @@ public struct PackManifest: Sendable, Hashable {
     /// Bytes of the whole pack.
     public let length: UInt64
     public let sha256: SHA256Digest
-    public let id: PackID
+    public internal(set) var id: PackID
     public let version: UInt64
     public let contentKeyID: ContentKeyID
     public let pieceCount: UInt32
@@ -48,6 +48,13 @@ extension PackManifest {
         return index + min(catalogLength, .max - index)
     }
 
+    /// The same under another ID: what a pack is called whose site lists it by a digest.
+    package func called(_ name: PackID) -> PackManifest {
+        var pack = self
+        pack.id = name
+        return pack
+    }
+
     public var policy: PackPolicy { offer.policy }
     /// The publisher's labels, by which apps choose packs.
     public var tags: [String] { offer.tags }
@@ -80,6 +87,12 @@ public struct PackOffer: Sendable, Hashable {
         (1...256).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
+
+    /// The maximum number of traits of a pack, and of the fallbacks of a trait: clients compare them all.
+    public static let traitLimit = 32
+
+    /// Whether a text may be the name or a value of a trait: 1 to 64 bytes without control characters.
+    public static func isTraitText(_ text: String) -> Bool { text.utf8.count <= 64 && isWord(text) }
 
     public init(
         policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),

@@ -37,12 +37,16 @@ extension PackOffer {
                     remedy: "get the manifest again")
             }
         }
+        let traits = try vault.object("traits", at: place)
+        try Self.requireTraits(traits, place)
+        let rules = try vault.optionalObject("matching", at: place) ?? [:]
+        try Self.requireTraitNames(of: rules, place)
         var matching: [String: TraitMatching] = [:]
-        for (trait, value) in try vault.optionalObject("matching", at: place) ?? [:] {
+        for (trait, value) in rules {
             matching[trait] = try TraitMatching(parsing: value.asObject(at: place), place: place)
         }
         self.init(
-            policy: policy, tags: tags, traits: try vault.object("traits", at: place), family: family,
+            policy: policy, tags: tags, traits: traits, family: family,
             order: try vault.optionalInteger("order", at: place) ?? 0, matching: matching,
             apps: try vault.optionalObject("apps", at: place).map { json throws(VaultError) in
                 try AppVersionRange(parsing: json, place: place)
@@ -66,5 +70,32 @@ extension PackOffer {
             }
             return tag
         }
+    }
+
+    /// A client compares them with what its device states, so their number and length are bounded.
+    private static func requireTraits(_ traits: JSONObject, _ place: String) throws(VaultError) {
+        try requireTraitNames(of: traits, place)
+        for (name, value) in traits {
+            switch value {
+            case .integer, .bool: continue
+            case .string(let text) where isTraitText(text): continue
+            case .string, .array, .object, .null:
+                throw traitRefusal("the value of the trait '\(name.excerpt)' can't be one", place)
+            }
+        }
+    }
+
+    private static func requireTraitNames(of traits: JSONObject, _ place: String) throws(VaultError) {
+        guard traits.count <= traitLimit else {
+            throw traitRefusal("it has \(traits.count) traits, more than \(traitLimit)", place)
+        }
+        for name in traits.keys where !isTraitText(name) {
+            throw traitRefusal("'\(name.excerpt)' can't be the name of a trait", place)
+        }
+    }
+
+    static func traitRefusal(_ problem: String, _ place: String) -> VaultError {
+        VaultError(
+            .corrupt, problem, at: place, remedy: "get the manifest again, or report it to the publisher")
     }
 }

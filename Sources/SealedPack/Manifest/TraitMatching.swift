@@ -35,8 +35,17 @@ public enum TraitMatching: Sendable, Hashable {
     public init(parsing json: JSONObject, place: String) throws(VaultError) {
         let name = try json.string("match", at: place)
         var fallback: [String] = []
-        for value in try json.optionalArray("fallback", at: place) ?? [] {
-            fallback.append(try value.asString(at: place))
+        let values = try json.optionalArray("fallback", at: place) ?? []
+        guard values.count <= PackOffer.traitLimit else {
+            throw PackOffer.traitRefusal(
+                "a trait has \(values.count) fallbacks, more than \(PackOffer.traitLimit)", place)
+        }
+        for value in values {
+            let text = try value.asString(at: place)
+            guard PackOffer.isTraitText(text) else {
+                throw PackOffer.traitRefusal("the fallback '\(text.excerpt)' can't be a trait's value", place)
+            }
+            fallback.append(text)
         }
         switch name {
         case "nearest" where fallback.isEmpty: self = .nearest

@@ -124,17 +124,6 @@ extension MetadataStore {
     /// The folders that the store writes to.
     public var folders: [FilePath] { [folder, storedRoots.folder] }
 
-    /// Bytes of the files that are stored of a verified chain and its delegated roles. Others in the folder do not count, and none
-    /// by more than it may have.
-    public func byteCount(of chain: TrustChain) throws(VaultError) -> UInt64 {
-        var sum: UInt64 = 0
-        for role in [MetadataRole.root, .timestamp, .snapshot, .targets] + chain.snapshot.delegatedRoles {
-            let size = try FileSystem.status(of: folder.appending(role.fileName))?.size ?? 0
-            sum += min(size, UInt64(clamping: role.sizeLimit))
-        }
-        return sum
-    }
-
     /// Removes the scratch of dead processes.
     public func removeAbandonedScratch() throws(VaultError) {
         guard try FileSystem.exists(folder) else { return }

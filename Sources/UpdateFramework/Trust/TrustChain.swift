@@ -118,7 +118,7 @@ public struct TrustChain: Sendable {
 
 extension VerifiedTimestamp {
     /// The rollback checks of section 5.4.3.
-    fileprivate func requireNotOlder(than trusted: VerifiedTimestamp) throws(VaultError) {
+    func requireNotOlder(than trusted: VerifiedTimestamp) throws(VaultError) {
         guard version >= trusted.version else {
             throw .rollback(
                 "version \(version) is older than the trusted version \(trusted.version)", at: document.place)

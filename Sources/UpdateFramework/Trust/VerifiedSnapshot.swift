@@ -59,6 +59,13 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
     }
 
+    /// The files that it lists, by their names at a host with consistent snapshots.
+    public var hostedNames: [String] {
+        ([.targets] + delegatedRoles).compactMap { role in
+            self[role].map { role.hostedName(version: $0.version) }
+        }
+    }
+
     /// The entry of a role; nil when it is not listed, and therefore not trusted.
     public subscript(role: MetadataRole) -> MetadataReference? { references[role.fileName] }
 }

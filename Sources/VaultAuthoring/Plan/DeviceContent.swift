@@ -1,6 +1,7 @@
 public import SealedPack
 import StrictJSON
 import VaultBytes
+public import VaultErrors
 public import VaultSite
 
 /// What one device gets of a plan: of packs that are variants of each other only the one that fits it.
@@ -8,9 +9,11 @@ public struct DeviceContent: Sendable {
     public let device: DeviceTraits
     public let packs: [ContentPlan.Pack]
 
-    public init(of plan: ContentPlan, for device: DeviceTraits) {
+    /// Throws `.cancelled`.
+    public init(of plan: ContentPlan, for device: DeviceTraits) throws(VaultError) {
         self.device = device
-        let choice = VariantChoice(among: plan.packs.map { ($0.id, $0.offer) }, for: device)
+        let choice = try VariantChoice(
+            among: plan.packs.map { VariantChoice.Candidate(planned: $0.id, $0.offer) }, for: device)
         packs = plan.packs.filter { choice.takes($0.id) }
     }
 

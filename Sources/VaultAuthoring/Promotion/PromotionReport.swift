@@ -1,5 +1,6 @@
 public import SealedPack
 import VaultErrors
+public import VaultSite
 
 /// What a promotion changes in a channel, and the metadata that it wrote.
 public struct PromotionReport: Sendable {
@@ -26,6 +27,8 @@ public struct PromotionReport: Sendable {
 
     /// All chosen packs, and packs of a chosen tree that the destination lists no more; sorted by ID.
     public let packs: [Pack]
+    /// Of a site that hides them, as far as they are known.
+    public var names = PackNames()
     /// The names of the files, below `metadata/`.
     public internal(set) var written: [String] = []
     public internal(set) var warnings: [Warning] = []

@@ -59,7 +59,11 @@ struct PackPublisher {
             following: earlier.member(of: names.listedFamily(tree.family)),
             for: tree.audiences)
         var listed: [PackID: (id: PackID, offer: PackOffer)] = [:]
-        for pack in found.packs { listed[pack.id] = try names.conceal(pack.id, tree.offer(of: pack.labels)) }
+        let offers = found.packs.map { (id: $0.id, offer: tree.offer(of: $0.labels)) }
+        let withoutTraits = VariantChoice(among: offers, for: DeviceTraits())
+        for (id, offer) in offers {
+            listed[id] = try names.conceal(id, offer, isForEveryDevice: withoutTraits.takes(id))
+        }
         let taken = try await earlier.takenVersions(of: listed.values.map(\.id))
         for pack in found.packs {
             guard let (id, offer) = listed[pack.id] else { continue }

@@ -2,7 +2,7 @@ import SealedPack
 import VaultErrors
 import VaultSite
 
-/// Gives packs the IDs and offers that a site lists: as declared, or keyed digests and nothing else.
+/// Gives packs the IDs and offers that a site lists: as declared, or keyed digests with what keyless clients need.
 struct QuietNames {
     /// The key of the table, which also makes the names; nil where names are public.
     let keyChoice: ContentKeyChoice?
@@ -30,12 +30,19 @@ struct QuietNames {
     }
 
     /// The ID and the offer that are listed; the declared ones go into the table.
-    mutating func conceal(_ id: PackID, _ offer: PackOffer) throws(VaultError) -> (PackID, PackOffer) {
+    ///
+    /// - Parameter isForEveryDevice: see ``PackNames/listedOffer(of:family:isForEveryDevice:)``.
+    mutating func conceal(
+        _ id: PackID, _ offer: PackOffer, isForEveryDevice: Bool = true
+    ) throws(VaultError) -> (PackID, PackOffer) {
         guard key != nil else { return (id, offer) }
         let listed = try listedID(of: id, family: offer.family)
         names.add(PackNames.Entry(name: id, offer: offer), listedAs: listed)
         let family = try offer.family.map { family throws(VaultError) in try listedFamily(family) }
-        return (listed, PackOffer(policy: .onDemand, family: family, apps: offer.apps))
+        return (
+            listed,
+            PackNames.listedOffer(of: offer, family: family, isForEveryDevice: isForEveryDevice)
+        )
     }
 }
 

@@ -11,8 +11,9 @@ struct TraitDeclarations: Sendable {
     /// - Parameter json: nil for a tree without variants.
     init(parsing json: LocatedJSON?) throws(VaultError) {
         var matching: [String: TraitMatching] = [:]
+        if let json { try PackOffer.requireTraitCount(json.members().count, "traits", at: json) }
         for trait in try json?.members() ?? [] {
-            try PackOffer.requireWord(trait.name, "a trait's name", in: "traits", at: trait.key)
+            try PackOffer.requireTraitText(trait.name, "a trait's name", at: trait.key)
             matching[trait.name] = try Self.matching(trait.name, parsing: trait.value)
         }
         self.matching = matching
@@ -30,9 +31,12 @@ struct TraitDeclarations: Sendable {
                 remedy: "use one of \(TraitMatching.names.joined(separator: ", "))"
             ).suggesting(name, among: TraitMatching.names)
         }
-        for value in try json["fallback"]?.elements() ?? [] {
+        let fallback = try json["fallback"]?.elements() ?? []
+        try PackOffer.requireTraitCount(fallback.count, "fallbacks", at: json)
+        for value in fallback {
             let text = try value.string()
             try requireValue(text, of: trait, at: value)
+            try PackOffer.requireTraitText(text, "a trait's value", at: value)
             if name == "language" { try requireLanguage(text, of: trait, at: value) }
         }
         return try json.map { () throws(VaultError) in try TraitMatching(parsing: json.object(), place: "") }
@@ -58,11 +62,13 @@ struct TraitDeclarations: Sendable {
     /// The member `"traits"` of a rule. Throws `.usage` for a trait that the tree does not declare, or a value that it can't
     /// have.
     func traits(givenBy json: LocatedJSON) throws(VaultError) -> JSONObject {
-        let traits = try PackOffer.traits(declaredIn: json)
         for trait in try json["traits"]?.members() ?? [] {
             if case .string(let text) = trait.value.value {
                 try Self.requireValue(text, of: trait.name, at: trait.value)
             }
+        }
+        let traits = try PackOffer.traits(declaredIn: json)
+        for trait in try json["traits"]?.members() ?? [] {
             switch (matching[trait.name], trait.value.value) {
             case (.nearest, .integer(0...)), (.word, _): continue
             case (.language, .string(let text)):

@@ -11,12 +11,30 @@ import VaultSite
 /// packs; the last versions of each pack with the metadata that lists them, so that they can be restored; and whatever
 /// was live less than the grace time ago.
 public struct SitePruning: Sendable {
-    private let vault: VaultFolder
+    private let subject: Subject
     /// So many versions of each pack stay.
     private let kept: Int
     /// In days.
     private let grace: Int
     private let now: UTCTime
+
+    private enum Subject {
+        case vault(VaultFolder)
+        /// A site's folder by itself, as a host has it, and the root that it must follow from.
+        case site(FilePath, pinnedRoot: [UInt8])
+    }
+
+    /// A verified site, and where its files are.
+    private struct PrunedSite {
+        let folder: FilePath
+        let tree: TargetTree
+        let roots: [VerifiedRoot]
+        /// Drafts that wait for signatures, of a vault.
+        let pending: MetadataFolder?
+
+        var metadata: FilePath { folder.appending("metadata") }
+        var targets: FilePath { folder.appending("targets") }
+    }
 
     public struct Removal: Sendable {
         public let path: FilePath
@@ -37,57 +55,88 @@ public struct SitePruning: Sendable {
     }
 
     public init(of vault: VaultFolder, keeping kept: Int, grace: Int, now: UTCTime) {
-        self.vault = vault
-        self.kept = kept
-        self.grace = grace
-        self.now = now
+        (subject, self.kept, self.grace, self.now) = (.vault(vault), kept, grace, now)
+    }
+
+    /// Without the vault. The site must verify from the root, and nobody may publish or upload into its folder meanwhile.
+    public init(ofSite site: FilePath, pinnedRoot: [UInt8], keeping kept: Int, grace: Int, now: UTCTime) {
+        (subject, self.kept, self.grace, self.now) = (.site(site, pinnedRoot: pinnedRoot), kept, grace, now)
     }
 
     /// What would be removed.
     public func plan() async throws(VaultError) -> Plan {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            try await plan(under: settings)
-        }
+        try await planned { _ in }
     }
 
     /// Removes: packs after the metadata that lists them, so that a run that is killed leaves nothing listed that is gone.
     public func run() async throws(VaultError) -> Plan {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            let plan = try await plan(under: settings)
+        try await planned { plan throws(VaultError) in
             for removal in plan.removals { try FileSystem.removeFile(removal.path) }
-            return plan
         }
     }
 
-    private func plan(under settings: VaultSettings) async throws(VaultError) -> Plan {
+    /// Carries a plan out while nobody publishes.
+    private func planned(_ carryOut: (Plan) throws(VaultError) -> Void) async throws(VaultError) -> Plan {
+        switch subject {
+        case .site(let folder, let pinnedRoot):
+            let metadata = MetadataFolder(folder.appending("metadata"))
+            // An expired site may be pruned: what is published now stays.
+            let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinnedRoot, now: .earliest)
+            let pinned = try VerifiedRoot(
+                pinning: UnverifiedMetadata(parsing: pinnedRoot, as: .root, place: "trusted root"))
+            let roots = try await RootHistory(in: metadata, from: pinned).roots
+            let plan = try plan(of: PrunedSite(folder: folder, tree: tree, roots: roots, pending: nil))
+            try carryOut(plan)
+            return plan
+        case .vault(let vault):
+            return try await vault.withPublisherLock { settings async throws(VaultError) in
+                guard let site = try await site(of: vault, settings) else { return Plan() }
+                let plan = try plan(of: site)
+                try carryOut(plan)
+                return plan
+            }
+        }
+    }
+
+    /// Nil before anything was published.
+    private func site(of vault: VaultFolder, _ settings: VaultSettings) async throws(VaultError)
+        -> PrunedSite?
+    {
         guard settings.structure.ownRole == nil else {
             throw VaultError(
                 .usage, "a team's vault has no snapshot, which tells what is needed", at: vault.path.string,
                 remedy: "prune the vault that lists the team's packs")
         }
-        let current = try await CurrentSite(of: vault)
-        guard let tree = current.tree else { return Plan() }
+        guard let tree = try await CurrentSite(of: vault).tree else { return nil }
+        return PrunedSite(
+            folder: vault.site, tree: tree, roots: try await vault.roots(),
+            pending: MetadataFolder(vault.pending))
+    }
+
+    private func plan(of site: PrunedSite) throws(VaultError) -> Plan {
         var metadata = try KeptMetadata(
-            in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept,
-            signedBy: PackSigners(under: try await vault.roots(), of: tree))
-        try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
+            in: MetadataFolder(site.metadata), tree: site.tree, now: now, versions: kept,
+            signedBy: PackSigners(under: site.roots, of: site.tree))
+        if let pending = site.pending { try metadata.keepTargets(listedIn: pending) }
         var plan = Plan()
         for file in metadata.files {
             try decide(
-                vault.metadata.appending(file.hostedName), metadata.kept[file],
-                replacedBy: metadata.successor(of: file), &plan)
+                site.metadata.appending(file.hostedName), metadata.kept[file],
+                replacedBy: metadata.successor(of: file).map { site.metadata.appending($0.hostedName) }, &plan
+            )
         }
-        for path in try packs() {
+        for path in try packs(in: site) {
+            let successor = metadata.lastListing[path].flatMap { metadata.successor(of: $0) }
             try decide(
-                vault.targets.appending(path), metadata.keptTargets[path],
-                replacedBy: metadata.lastListing[path].flatMap { metadata.successor(of: $0) }, &plan)
+                site.targets.appending(path), metadata.keptTargets[path],
+                replacedBy: successor.map { site.metadata.appending($0.hostedName) }, &plan)
         }
         return plan
     }
 
     /// - Parameter successor: the metadata whose arrival ended the file's time; without any it is the file's own.
     private func decide(
-        _ path: FilePath, _ keeping: KeptMetadata.Keeping?, replacedBy successor: MetadataFileName?,
+        _ path: FilePath, _ keeping: KeptMetadata.Keeping?, replacedBy successor: FilePath?,
         _ plan: inout Plan
     ) throws(VaultError) {
         if let keeping, keeping.reason == nil { return }
@@ -97,8 +146,7 @@ public struct SitePruning: Sendable {
             return
         }
         var end = status.modified
-        if let successor, let next = try FileSystem.status(of: vault.metadata.appending(successor.hostedName))
-        {
+        if let successor, let next = try FileSystem.status(of: successor) {
             end = next.modified
         }
         let seconds = end / 1_000_000_000
@@ -111,8 +159,8 @@ public struct SitePruning: Sendable {
     }
 
     /// Every file below the targets that has a pack's name, relative to them.
-    private func packs() throws(VaultError) -> [String] {
-        let folder = vault.targets.appending("packs")
+    private func packs(in site: PrunedSite) throws(VaultError) -> [String] {
+        let folder = site.targets.appending("packs")
         guard try FileSystem.status(of: folder)?.kind == .folder else { return [] }
         var found: [String] = []
         try Folder(opening: folder).forEachEntry(below: "packs/") { path, status in

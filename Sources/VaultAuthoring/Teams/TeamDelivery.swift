@@ -122,11 +122,26 @@ struct TeamDelivery {
                 .untrusted, "it expired at \(targets.expires)", at: path.string,
                 remedy: "let the team publish again")
         }
+        try requireReadableManifests(at: path.string)
         // Other targets exist for no client.
         for record in targets.records where delegation.covers(record.path) {
             for version in record.eachVersion { try copy(version) }
         }
         return listed == file.reference ? nil : file
+    }
+
+    /// A later format is for clients of newer releases; a manifest that breaks the rules of this one is for nobody.
+    private func requireReadableManifests(at place: String) throws(VaultError) {
+        for skipped in listedPacks.skipped where PackID(targetPath: skipped.path) != nil {
+            for version in skipped.target.eachVersion {
+                do throws(VaultError) { _ = try PackManifest(parsing: version.json, place: place) } catch {
+                    guard !error.needsNewerRelease else { continue }
+                    throw VaultError(
+                        .corrupt, "no client can read '\(skipped.path.excerpt)': \(error.problem)", at: place,
+                        remedy: "let the team publish again with a release of this program")
+                }
+            }
+        }
     }
 
     private func copy(_ record: TargetRecord) throws(VaultError) {

@@ -26,10 +26,12 @@ extension PackOffer {
     /// One level of names and plain values.
     static func traits(declaredIn json: LocatedJSON) throws(VaultError) -> JSONObject {
         guard let traits = try json["traits"] else { return [:] }
+        try requireTraitCount(traits.members().count, "traits", at: traits)
         for trait in try traits.members() {
-            try requireWord(trait.name, "a trait's name", in: "traits", at: trait.key)
+            try requireTraitText(trait.name, "a trait's name", at: trait.key)
             switch trait.value.value {
-            case .string, .integer, .bool: continue
+            case .string(let text): try requireTraitText(text, "a trait's value", at: trait.value)
+            case .integer, .bool: continue
             case .array, .object, .null:
                 throw trait.value.error(
                     .usage, "the member \"traits\" has no plain value for '\(trait.name)'",
@@ -46,6 +48,23 @@ extension PackOffer {
             throw json.error(
                 .usage, "'\(text)' in the member \"\(member)\" can't be \(kind)",
                 remedy: "use 1 to 256 bytes without control characters")
+        }
+    }
+
+    /// What no client takes from a manifest is not signed.
+    static func requireTraitText(_ text: String, _ kind: String, at json: LocatedJSON) throws(VaultError) {
+        guard PackOffer.isTraitText(text) else {
+            throw json.error(
+                .usage, "'\(text.excerpt)' can't be \(kind)",
+                remedy: "use 1 to 64 bytes without control characters")
+        }
+    }
+
+    static func requireTraitCount(_ count: Int, _ kind: String, at json: LocatedJSON) throws(VaultError) {
+        guard count <= PackOffer.traitLimit else {
+            throw json.error(
+                .usage, "these are \(count) \(kind), more than \(PackOffer.traitLimit)",
+                remedy: "remove some")
         }
     }
 }

@@ -12,7 +12,7 @@ extension Access {
         if let access = try await store.access(to: tags, within: limit) { return access }
         let unloaded = try await store.unloadedPacks(with: tags)
         if let unloaded, !keys.specs.isEmpty, !unloaded.ids.isEmpty, unloaded.ids == unloaded.waiting {
-            try await FetchProgress(of: store).whileShowing { show throws(VaultError) in
+            try await FetchProgress().whileShowing { show throws(VaultError) in
                 _ = try await store.unlock(unloaded.waiting, onUpdate: show)
             }
             if let access = try await store.access(to: tags, within: limit) { return access }

@@ -81,7 +81,8 @@ struct Access: AsyncParsableCommand {
         configuration.policy.accessedSize = inUse?.bytes
         network.apply(to: &configuration)
         return try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
-            try await client.linkableAccess(to: Set(tags))
+            try await client.requireKnownTraits()
+            return try await client.linkableAccess(to: Set(tags))
         }
     }
 }

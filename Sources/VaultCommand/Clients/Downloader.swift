@@ -54,7 +54,9 @@ struct Downloader: AsyncParsableCommand {
         let progress = FetchProgress()
         defer { progress.finish() }
         let result = await outcome { () throws(VaultError) in
-            try await PackDownloader(configuration).run(request, within: budget.budget) { progress.show($0) }
+            let downloader = try PackDownloader(configuration)
+            try await downloader.requireKnownTraits(within: budget.budget.time)
+            return try await downloader.run(request, within: budget.budget) { progress.show($0) }
         }
         progress.finish()
         if json {
@@ -62,6 +64,7 @@ struct Downloader: AsyncParsableCommand {
             Console.answer(bytes: JSONValue.object(answer.json).pretty())
         }
         let report = try result.get()
+        DeviceOption.note(unstated: report.unstatedTraits)
         if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
         if let error = report.firstError {
             progress.reportFailures(and: report.refusals, before: error)

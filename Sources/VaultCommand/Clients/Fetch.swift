@@ -1,9 +1,11 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
+import Synchronization
 import UpdateFramework
 import VaultErrors
 import VaultFileSystem
+import VaultSite
 import VaultTransport
 
 struct Fetch: AsyncParsableCommand {
@@ -13,8 +15,8 @@ struct Fetch: AsyncParsableCommand {
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, essential and \
             prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. A pack that none of \
-            the keys opens is no failure: essential and named ones are downloaded and wait for their key, prefetch packs \
-            are left on the site, unless --preload is given. Of a pack that \
+            the keys opens is no failure: named ones are downloaded and wait for their key, others are left on the site, unless \
+            --preload is given. Of a pack that \
             the store has in part, or in an earlier version, only what is missing is downloaded (from an opened version \
             pieces are taken with the key); --dry-run reports how much that is, metadata not counted. Where a tag is unknown \
             nothing is downloaded.
@@ -45,7 +47,7 @@ struct Fetch: AsyncParsableCommand {
         help: ArgumentHelp("Fetch the packs that have this tag; repeatable.", valueName: "tag"))
     var tags: [String] = []
 
-    @Flag(help: "Download prefetch packs, too, that none of the keys opens: they wait for theirs.")
+    @Flag(help: "Download packs, too, that none of the keys opens and nobody named: they wait for their key.")
     var preload = false
 
     @Flag(help: "Fail with code 77 when the key of any wanted pack is missing.")
@@ -92,25 +94,36 @@ struct Fetch: AsyncParsableCommand {
         configuration.policy.preloadsLockedPacks = preload
         if dryRun { return try await reportCosts(of: selection, configuration) }
         let progress = FetchProgress()
+        let others = Mutex<[Channel]>([])
         let result = await outcome { () throws(VaultError) in
             try await progress.whileShowing(configuration) { client throws(VaultError) in
+                try await client.requireKnownTraits(within: time.duration)
                 do throws(VaultError) {
-                    try await client.fetch(selection, priority: .urgent, within: time.duration)
+                    _ = try await client.fetch(selection, priority: .urgent, within: time.duration)
                 } catch {
                     throw await error.suggesting(for: ids) { () throws(VaultError) in
-                        try await client.packs.map { client.store.name(of: $0.id) ?? $0.id }
+                        try await client.packs.map(\.id)
                     }
                 }
+                let channels = await client.channelsWithPacks
+                others.withLock { $0 = channels }
             }
             if strict, let error = progress.locked.first?.error { throw error }
         }
         if json { try await StatusReport(of: store.layout).answer(asJSON: true) }
         try result.get()
         try keys.warnOfMissingFiles()
-        if progress.hasPrintedNothing { try await explainEmptyFetch() }
+        if progress.hasPrintedNothing { try await explainEmptyFetch(others.withLock { $0 }) }
     }
 
-    private func explainEmptyFetch() async throws(VaultError) {
+    /// - Parameter others: channels that list packs where the followed one lists none.
+    private func explainEmptyFetch(_ others: [Channel]) async throws(VaultError) {
+        if let other = others.first {
+            let line = GivenCommand.line(adding: ["--channel", other.name])
+            return Console.note(
+                "nothing to fetch: the channel lists no pack; those that do: \(others.map(\.name).listed(upTo: 8)): \(line)"
+            )
+        }
         let removed = try await VaultStore(store.layout).status().filter(\.isRemoved).map(\.id.description)
         let reason =
             removed.isEmpty
@@ -121,7 +134,8 @@ struct Fetch: AsyncParsableCommand {
 
     private func reportCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {
         let costs = try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
-            try await client.costs(of: selection, within: time.duration)
+            try await client.requireKnownTraits(within: time.duration)
+            return try await client.costs(of: selection, within: time.duration)
         }
         let report = DownloadReport(costs: costs)
         report.answer(asJSON: json)

@@ -8,9 +8,6 @@ import VaultErrors
 final class FetchProgress: Sendable {
     private let printer = Mutex(UpdatePrinter())
 
-    /// - Parameter store: knows the names of packs whose site hides them.
-    init(of store: VaultStore? = nil) { printer.withLock { $0.store = store } }
-
     func show(_ update: StatusUpdate) { printer.withLock { $0.show(update) } }
 
     var locked: [(id: PackID, error: VaultError)] { printer.withLock { $0.locked } }
@@ -53,7 +50,6 @@ final class FetchProgress: Sendable {
     ) async throws(VaultError) -> Value {
         let client = try VaultClient(configuration)
         let updates = client.statusUpdates
-        printer.withLock { $0.store = client.store }
         return try await whileShowing { show throws(VaultError) in
             async let all: Void = {
                 for await update in updates { show(update) }
@@ -62,6 +58,7 @@ final class FetchProgress: Sendable {
             if let version = await client.contestedVersion { Self.warn(ofContested: version) }
             client.endStatusUpdates()
             await all
+            DeviceOption.note(unstated: await client.unstatedTraits)
             let skipped = await client.skippedPacks
             printer.withLock { $0.printSkipped(skipped) }
             return try result.get()

@@ -35,7 +35,7 @@ struct MeteredOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes of packs that may come over a metered network in this run, such as 100MB.",
+            "Bytes of packs that may come over a metered network in this run, such as 100MB; what the host sends in vain counts, too.",
             valueName: "bytes"))
     var meteredAllowance: ByteCount?
 
@@ -57,13 +57,13 @@ struct DownloaderLimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How much memory it may take, such as 64MiB: with less, fewer packs come at a time. A bare number counts bytes.",
+            "How much memory it may take, 32MiB or more, such as 64MiB: with less, fewer packs come at a time. A bare number counts bytes.",
             valueName: "bytes"))
-    var memory = ByteCount(bytes: 32 << 20)
+    var memory = ByteCount(bytes: DownloaderBudget.leastMemory)
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that essential packs may take with the request 'install', metadata included.",
+            "Bytes that essential packs may take with the request 'install', with the metadata that are downloaded.",
             valueName: "bytes"))
     var essentialAllowance: ByteCount?
 
@@ -72,8 +72,8 @@ struct DownloaderLimitOptions: ParsableArguments {
             "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
     var allowance: ByteCount?
 
-    /// A smaller number is a mistaken unit.
-    private static let leastMemory = ByteCount(bytes: 64 << 10)
+    /// No run takes less, and a much smaller number is a mistaken unit.
+    private static let leastMemory = ByteCount(bytes: DownloaderBudget.leastMemory)
 
     func validate() throws {
         guard memory.bytes >= Self.leastMemory.bytes else {

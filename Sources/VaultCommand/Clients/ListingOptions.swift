@@ -8,7 +8,7 @@ struct ChannelOption: ParsableArguments {
     @Option(
         name: .customLong("channel"),
         help: ArgumentHelp(
-            "The site's channel, such as beta; a store goes on with the last one that was named, at first live.",
+            "The site's channel, such as beta; a store goes on with the last one that was named and worked, at first live.",
             valueName: "name"))
     private var name: String?
 

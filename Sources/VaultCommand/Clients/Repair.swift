@@ -36,7 +36,8 @@ struct Repair: AsyncParsableCommand {
         let result = await outcome { () throws(VaultError) in
             try await store.suggestingNames(for: ids) { [configuration] () throws(VaultError) in
                 try await progress.whileShowing(configuration) { client throws(VaultError) in
-                    try await client.repair(named)
+                    try await client.requireKnownTraits()
+                    return try await client.repair(named)
                 }
             }
         }

@@ -33,10 +33,8 @@ struct StoreOptions: ParsableArguments {
         return layout
     }
 
-    /// The packs of these names, as the store knows them.
     func packs(_ names: [String]) throws(VaultError) -> [PackID] {
-        let store = VaultStore(layout)
-        return try names.map { name throws(VaultError) in store.listedID(of: try PackID(name)) }
+        try names.map { name throws(VaultError) in try PackID(name) }
     }
 
     /// Runs an operation on named packs; the error for an unknown ID suggests the nearest one.
@@ -45,8 +43,7 @@ struct StoreOptions: ParsableArguments {
     ) async throws(VaultError) -> Value {
         do throws(VaultError) { return try await work() } catch {
             throw await error.suggesting(for: ids) { () throws(VaultError) in
-                let store = VaultStore(layout)
-                return try await store.status().map { store.name(of: $0.id) ?? $0.id }
+                try await VaultStore(layout).status().map(\.id)
             }
         }
     }

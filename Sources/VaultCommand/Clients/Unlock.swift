@@ -49,7 +49,7 @@ struct Unlock: AsyncParsableCommand {
         let store = try store.existingLayout()
         let root = try trust.map { path throws(VaultError) in try TrustedRootOption.root(at: FilePath(path)) }
         let (channel, version) = (try listing.channel.channel, try listing.version)
-        let progress = FetchProgress(of: VaultStore(store))
+        let progress = FetchProgress()
         let result = await outcome { () throws(VaultError) in
             try await self.store.suggestingNames(for: ids) { () throws(VaultError) in
                 try await progress.whileShowing { show throws(VaultError) in

@@ -15,8 +15,6 @@ struct UpdatePrinter: ~Copyable {
     private(set) var locked: [(id: PackID, error: VaultError)] = []
     /// Whether no line was printed for any pack.
     private(set) var hasPrintedNothing = true
-    /// Knows the names of packs whose site hides them.
-    var store: VaultStore?
     private var fetching = CombinedProgress("fetching")
     private var opening = CombinedProgress("opening")
     /// Packs that are left until the network is not metered.
@@ -37,7 +35,7 @@ struct UpdatePrinter: ~Copyable {
         case .diskSpaceLow(let id, let missing):
             clear()
             Console.note(
-                "low on disk space: \(missing) bytes are missing for \(name(of: id)); what may go is removed")
+                "low on disk space: \(missing) bytes are missing for \(id); what may go is removed")
         case .deferred(let id): deferred.insert(id)
         case .awaitingKey(let id, let error): noteLocked(id, error)
         case .finished(let id, let state):
@@ -50,8 +48,6 @@ struct UpdatePrinter: ~Copyable {
         case .planned, .verifying: break
         }
     }
-
-    private func name(of id: PackID) -> PackID { store?.name(of: id) ?? id }
 
     /// Clears the line before other output.
     func clear() {
@@ -74,7 +70,7 @@ struct UpdatePrinter: ~Copyable {
             let (place, reason) = ("it waits in shared storage", "it waits in shared storage for its key")
             // Said of the pack before, in place of an error that says which key is missing.
             let error = missingKey == reason ? nil : missingKey
-            Console.note("verified  \(name(of: id)): \(error.map { "\(place): \($0)" } ?? reason)")
+            Console.note("verified  \(id): \(error.map { "\(place): \($0)" } ?? reason)")
             guard missingKey == nil else { return }
             noteLocked(
                 id,
@@ -83,17 +79,17 @@ struct UpdatePrinter: ~Copyable {
                     remedy: "give a source of keys, such as --keys file:vault.jwks"))
         case _ where missingKey != nil:
             let what = state == .loaded ? "what is loaded stays" : "not downloaded"
-            Console.note("locked  \(name(of: id)): \(what): \(missingKey ?? "")")
+            Console.note("locked  \(id): \(what): \(missingKey ?? "")")
         case _ where deferred.remove(id) != nil:
-            Console.note("deferred  \(name(of: id)): the network is metered, and it is not asked for by name")
+            Console.note("deferred  \(id): the network is metered, and it is not asked for by name")
         case .loaded:
             let isNew = changing.remove(id) != nil
             if isNew { loaded.append(id) }
-            Console.note("\(isNew ? "loaded" : "up to date")  \(name(of: id))")
+            Console.note("\(isNew ? "loaded" : "up to date")  \(id)")
         case .absent:
             removed.append(id)
-            Console.note("removed  \(name(of: id))")
-        case .downloading: Console.note("left  \(name(of: id)): the app downloads it")
+            Console.note("removed  \(id)")
+        case .downloading: Console.note("left  \(id): the app downloads it")
         default: break
         }
     }
@@ -107,7 +103,7 @@ struct UpdatePrinter: ~Copyable {
     private mutating func printSentWhole(_ id: PackID) {
         guard let file = sentWhole.removeValue(forKey: id) else { return }
         Console.note(
-            "whole  \(name(of: id)): the host sends no parts of files, so all of it is sent: \(file)")
+            "whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
     }
 
     /// The same for packs without a final update.

@@ -9,8 +9,13 @@ struct Cat: AsyncParsableCommand {
         commandName: "cat",
         abstract: "Print one file of a sealed pack; only its own pieces are read.",
         discussion: """
+            The pack is a file, or with --site the ID of one that the site lists: its file is read where it is in a folder, and \
+            downloaded from a host.
+
             EXAMPLE
               assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
+              assetvault cat levels/one map.json --site my-game/site \\
+                --trust my-game/trusted-root.json --keys file:vault.jwks
             """)
 
     /// Number of names that are compared with a missing one.
@@ -24,7 +29,7 @@ struct Cat: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
 
     func run() async throws {
-        let source = try await pack.local().opened(with: try keys.required())
+        let source = try await pack.opened(with: try keys.required())
         guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
             entry.kind != .emptyFolder
         else {

@@ -27,8 +27,8 @@ struct Inspect: AsyncParsableCommand {
 
     func run() async throws {
         var source: OpenPack?
-        if let provider = try keys.cachedProvider() { source = try await pack.local().opened(with: provider) }
-        let file = if let source { source.pack } else { try await pack.local().file() }
+        if let provider = try keys.cachedProvider() { source = try await pack.opened(with: provider) }
+        let file = if let source { source.pack } else { try await pack.file(nil) }
         PackDetails(name: pack.pack, file: file, opened: source).answer(asJSON: json)
     }
 }

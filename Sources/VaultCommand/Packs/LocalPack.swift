@@ -26,7 +26,11 @@ struct LocalPack {
 
     /// The pack read with a key.
     func opened(with keys: any KeyProvider) async throws(VaultError) -> OpenPack {
-        let pack = try await file()
+        try await opened(try await file(), with: keys)
+    }
+
+    /// Its file read with a key.
+    func opened(_ pack: PackFile, with keys: any KeyProvider) async throws(VaultError) -> OpenPack {
         do {
             return try await OpenPack(pack, keys: keys)
         } catch {

@@ -48,7 +48,7 @@ struct Open: AsyncParsableCommand {
     func run() async throws {
         if let output { try OutputCheck.requireNewFolder(FilePath(output)) }
         if let tar, tar != "-" { try OutputCheck.requireWritableFile(FilePath(tar), replacing: force) }
-        let source = try await pack.local().opened(with: try keys.required())
+        let source = try await pack.opened(with: try keys.required())
         try await write(source)
         if json {
             let answer: JSONObject = [

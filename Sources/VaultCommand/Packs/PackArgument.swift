@@ -1,18 +1,36 @@
 import ArgumentParser
+import SealedPack
 import SystemPackage
+import UpdateFramework
+import VaultAudit
 import VaultErrors
+import VaultFileSystem
+import VaultKeys
 import VaultSite
 import VaultTransport
 
-/// The pack that a command works on.
+/// The pack that a command works on: a file, or where there is none and `--site` is given the ID of a pack that the site lists.
 struct PackArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The pack.", valueName: "pack"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("The pack: a file, or with --site its ID.", valueName: "pack"), completion: .file()
+    )
     var pack: String
 
     @OptionGroup var manifestOptions: ManifestOptions
 
-    func local() throws(VaultError) -> LocalPack {
-        LocalPack(path: FilePath(pack), manifestSource: try manifestOptions.source())
+    /// - Parameter keys: needed only for the ID of a pack whose site has quiet names.
+    func file(_ keys: (any KeyProvider)?) async throws(VaultError) -> PackFile {
+        let source = try manifestOptions.source()
+        guard case .site(let site, let root) = source, try FileSystem.status(of: FilePath(pack)) == nil else {
+            return try await LocalPack(path: FilePath(pack), manifestSource: source).file()
+        }
+        return try await PackOfSite(site, scratch: .temporaryFolder).file(
+            of: PackID(pack), in: .live, pinnedRoot: TrustedRootOption.root(at: root), keys: keys, now: .now)
+    }
+
+    func opened(with keys: any KeyProvider) async throws(VaultError) -> OpenPack {
+        let file = try await file(keys)
+        return try await LocalPack(path: FilePath(pack)).opened(file, with: keys)
     }
 }
 

@@ -63,6 +63,7 @@ extension AuditReport.Trust {
         case .pinned: "verified from the root that was given"
         case .unpinned: "not pinned: consistent with the site's own first root, but nothing shows whose it is"
         case .failed: "not trusted, because its metadata could not be verified"
+        case .unread: "not verified, because its host could not be read"
         case .unsigned: "a pack by itself, not pinned to any signed metadata"
         }
     }
@@ -71,7 +72,7 @@ extension AuditReport.Trust {
 extension AuditedPack {
     fileprivate var cells: [String] {
         [
-            word, id?.description ?? place.escapingControls, version.map { "version \($0)" } ?? "",
+            word, (name ?? id)?.description ?? place.escapingControls, version.map { "version \($0)" } ?? "",
             "\(length) bytes", pieceCount.map { $0.counting("piece") } ?? "",
             verifiedEntries.map { $0 == 1 ? "1 entry verified" : "\($0) entries verified" } ?? "",
             keyIDs.isEmpty ? "" : "for \(keyIDs.map(\.description).joined(separator: ", "))",
@@ -89,7 +90,8 @@ extension AuditedPack {
             "place": .string(place), "ok": .bool(isSound), "length": .number(length),
             "findings": .objects(findings, \.json),
         ]
-        object["id"] = id.map { "\($0)" }
+        object["id"] = (name ?? id).map { "\($0)" }
+        if name != nil { object["listedID"] = id.map { "\($0)" } }
         object["version"] = version.map { .number($0) }
         object["keys"] = .texts(keyIDs)
         object["pieces"] = pieceCount.map { .number($0) }

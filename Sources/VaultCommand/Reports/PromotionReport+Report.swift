@@ -2,22 +2,26 @@ import SealedPack
 import StrictJSON
 import VaultAuthoring
 import VaultErrors
+import VaultSite
 
 extension PromotionReport: Report {
     var lines: [String] {
         let changed = packs.filter { $0.change != .unchanged }
         let rest = packs.count - changed.count
-        return changed.map(\.line) + (rest > 0 ? ["unchanged  \(rest.counting("pack"))"] : [])
+        return changed.map { $0.line(as: names.shownID(of: $0.id)) }
+            + (rest > 0 ? ["unchanged  \(rest.counting("pack"))"] : [])
     }
 
     var json: JSONObject {
         [
             "packs": .objects(packs) { pack in
-                [
-                    "id": "\(pack.id)", "change": .string(pack.change.rawValue),
+                var json: JSONObject = [
+                    "id": "\(names.shownID(of: pack.id))", "change": .string(pack.change.rawValue),
                     "from": pack.earlier.map { .number($0) } ?? .null,
                     "version": pack.version.map { .number($0) } ?? .null,
                 ]
+                if names[listed: pack.id] != nil { json["listedID"] = "\(pack.id)" }
+                return json
             },
             "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
         ]
@@ -25,7 +29,7 @@ extension PromotionReport: Report {
 }
 
 extension PromotionReport.Pack {
-    fileprivate var line: String {
+    fileprivate func line(as id: PackID) -> String {
         let versions =
             switch change {
             case .added: "version \(version ?? 0), a new name for clients"

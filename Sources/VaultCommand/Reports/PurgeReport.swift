@@ -31,7 +31,7 @@ struct PurgeReport: Report {
         packs.map { pack in
             let use = pack.lastUse.map { "last read \($0)" } ?? "never read"
             return
-                "\(isDryRun ? "would remove" : "removed")  \(store.name(of: pack.id) ?? pack.id)  \(Bar.size(pack.size)), \(pack.reason.words), preservation \(pack.preservation), \(use)\(pack.isOfRunningProcess ? ", a running program requested it" : "")"
+                "\(isDryRun ? "would remove" : "removed")  \(pack.id)  \(Bar.size(pack.size)), \(pack.reason.words), preservation \(pack.preservation), \(use)\(pack.isOfRunningProcess ? ", a running program requested it" : "")"
         }
     }
 
@@ -44,7 +44,8 @@ struct PurgeReport: Report {
                     "preservation": "\(pack.preservation)",
                     "requestedByRunning": .bool(pack.isOfRunningProcess),
                 ]
-                json["name"] = store.name(of: pack.id).map { .string($0.description) }
+                let listedID = store.listedID(of: pack.id)
+                if listedID != pack.id { json["listedID"] = "\(listedID)" }
                 json["lastUse"] = pack.lastUse.map { .string($0.description) }
                 return json
             },

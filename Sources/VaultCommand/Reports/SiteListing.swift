@@ -14,7 +14,7 @@ struct SiteListing: Report {
         packs.flatMap { listed in
             let pack = names.completing(listed.pack)
             var line =
-                "\(names[listed: pack.id]?.name ?? pack.id)  version \(pack.version)  \(pack.offer.policy.rawValue)  \(pack.length) bytes, opened \(pack.openedSize)"
+                "\(names.shownID(of: pack.id))  version \(pack.version)  \(pack.offer.policy.rawValue)  \(pack.length) bytes, opened \(pack.openedSize)"
             if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
             if !pack.offer.traits.isEmpty {
                 let traits = JSONValue.object(pack.offer.traits).compact().dropLast()
@@ -35,12 +35,13 @@ struct SiteListing: Report {
     private func json(of listed: ListedPack) -> JSONObject {
         let pack = names.completing(listed.pack)
         var json: JSONObject = [
-            "id": "\(pack.id)", "version": .number(pack.version), "length": .number(pack.length),
+            "id": "\(names.shownID(of: pack.id))", "version": .number(pack.version),
+            "length": .number(pack.length),
             "openedSize": .number(pack.openedSize), "policy": .string(pack.offer.policy.rawValue),
             "tags": .texts(pack.offer.tags), "traits": .object(pack.offer.traits),
             "order": .integer(pack.offer.order), "keys": .texts(pack.slots.map(\.keyID)),
         ]
-        if let name = names[listed: pack.id]?.name { json["name"] = .string(name.description) }
+        if names[listed: pack.id] != nil { json["listedID"] = "\(pack.id)" }
         json["family"] = pack.offer.family.map { .string($0.description) }
         json["team"] = listed.team.map { "\($0)" }
         if !pack.offer.withheldTags.isEmpty { json["withheldTags"] = .texts(pack.offer.withheldTags) }

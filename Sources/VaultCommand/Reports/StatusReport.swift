@@ -23,7 +23,7 @@ struct StatusReport: Report {
             let waiting = pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
             let purgeable = pack.isPurgeable ? ", purgeable" : ""
             return
-                "\(pack.state.words)  \(store.name(of: pack.id) ?? pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)"
+                "\(pack.state.words)  \(pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)"
         }
     }
 
@@ -31,7 +31,8 @@ struct StatusReport: Report {
         var json: JSONObject = [
             "packs": .objects(packs) { pack in
                 var json = pack.json
-                json["name"] = store.name(of: pack.id).map { .string($0.description) }
+                let listedID = store.listedID(of: pack.id)
+                if listedID != pack.id { json["listedID"] = "\(listedID)" }
                 return json
             }
         ]

@@ -52,7 +52,7 @@ struct UsageReport: Report {
         let total = usage.sizeOnDisk()
         let rows = usage.packs.map { pack in
             [
-                Bar.text(pack.sizeOnDisk, of: max(largest, 1)), "\(pack.name ?? pack.id)",
+                Bar.text(pack.sizeOnDisk, of: max(largest, 1)), "\(pack.id)",
                 "\(Bar.size(pack.sizeOnDisk)) on the disk,", "\(Bar.size(pack.sealedSize)) sealed,",
                 "\(Bar.size(pack.openedSize)) opened", pack.policy.rawValue, pack.state, pack.order,
                 pack.tags.isEmpty ? "" : "tags \(pack.tags.joined(separator: " "))",
@@ -151,7 +151,7 @@ extension StoreUsage.Pack {
             },
             "preservation": "\(preservation)", "received": .number(received?.all ?? 0),
         ]
-        json["name"] = name.map { .string($0.description) }
+        if listedID != id { json["listedID"] = "\(listedID)" }
         json["form"] = form.map { .string($0.rawValue) }
         json["purgeReason"] = purgeReason.map { .string($0.rawValue) }
         json["lastUse"] = lastUse.map { .string($0.description) }

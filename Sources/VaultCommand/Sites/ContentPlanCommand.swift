@@ -53,7 +53,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
         let plan = try await ContentPlan(of: folder, keys: keys)
         let device = try deviceTexts.isEmpty ? nil : DeviceTraits(parsing: deviceTexts)
         let devices = device.map { [$0] } ?? plan.devices
-        let contents = devices.map { DeviceContent(of: plan, for: $0) }
+        let contents = try devices.map { try DeviceContent(of: plan, for: $0) }
         var findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
         if let device { findings += plan.findings(ofStated: device) }
         var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)

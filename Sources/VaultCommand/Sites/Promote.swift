@@ -2,8 +2,10 @@ import ArgumentParser
 import SealedPack
 import SystemPackage
 import UpdateFramework
+import VaultAudit
 import VaultAuthoring
 import VaultErrors
+import VaultKeys
 import VaultSite
 import VaultTransport
 
@@ -18,7 +20,8 @@ struct Promote: AsyncParsableCommand {
 
             An ID names a pack, or a resource tree with all its packs. --all lists exactly the packs of the first channel, so \
             that others go. A lower version than the one that is listed is refused, unless --allow-older puts it back; other \
-            content under the same version is refused always. --dry-run says which names become visible.
+            content under the same version is refused always. --dry-run says which names become visible. Where names are quiet they \
+            are shown by --keys, without it by the vault's own key.
 
             EXAMPLE
               assetvault promote my-game --all --from beta --to live --dry-run
@@ -42,6 +45,8 @@ struct Promote: AsyncParsableCommand {
 
     @Flag(help: "Accept lower versions than those that are listed.")
     var allowOlder = false
+
+    @OptionGroup var keys: KeyOptions
 
     @OptionGroup var signing: SigningOptions
 
@@ -67,10 +72,29 @@ struct Promote: AsyncParsableCommand {
         promotion.passphrase = try signing.passphrase()
         promotion.host = try host.site()
         let folder = VaultFolder(FilePath(vault))
-        let report = try await dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
+        let names = try await names(of: folder)
+        var report: PromotionReport
+        do throws(VaultError) {
+            report = try await dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
+        } catch { throw names.naming(error) }
+        report.names = names
         for warning in report.warnings { Console.note("warning: \(warning.worded)") }
         report.answer(asJSON: json)
         if json { return }
         dryRun ? Console.note("nothing was signed or written") : Console.wrote(report.written)
+    }
+
+    /// The names of packs where the site hides them; empty where no key opens their table.
+    private func names(of folder: VaultFolder) async throws(VaultError) -> PackNames {
+        let keys = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
+        let own = Site(SiteLocation(path: folder.site), transport: SchemeTransport())
+        let site = try host.site() ?? own
+        guard let root = try? TrustedRootOption.root(at: folder.trustedRoot),
+            let tree = try? await TargetTree.verifying(site, pinnedRoot: root, now: .earliest)
+        else { return PackNames() }
+        let names = try? await PackNames.open(
+            listedBy: tree, in: PublishedPacks(ofAllChannelsOf: tree), at: site, keys: keys,
+            scratch: .temporaryFolder)
+        return (names ?? nil) ?? PackNames()
     }
 }

@@ -34,8 +34,8 @@ struct Publish: AsyncParsableCommand {
             For each changed pack the cost of the update is printed, for a client that has one of the last versions, \
             sealed, or opened with its key: bytes and requests, without metadata. --dry-run prints it before \
             anything is signed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the \
-            state of the host, reads index and catalog of its packs, and writes only new files into site/; upload these \
-            before the next publication.
+            state of the host, reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' \
+            these before the next publication.
 
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
             the previous versions. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \

@@ -60,8 +60,6 @@ extension Console {
         if isOfTeam {
             return note("wrote \(list); give site/ to the publisher of the site that lists the team")
         }
-        let last = files.filter { $0 == "timestamp.json" } + files.filter { $0.hasSuffix(".root.json") }
-        let order = ["new files of targets/ and metadata/ first"] + last.map { "then \($0)" }
-        note("wrote \(list); upload \(order.joined(separator: ", "))")
+        note("wrote \(list); 'assetvault upload' brings the site to its host")
     }
 }

@@ -6,14 +6,18 @@ public actor CachingKeyProvider: KeyProvider {
     private typealias Answer = Task<Result<KeyRing, VaultError>, Never>
 
     private let provider: any KeyProvider
+    private let limit: Int
     private var answers: [KeyID: Answer] = [:]
     private var everyKey: Answer?
 
-    public init(_ provider: any KeyProvider) {
-        self.provider = provider
+    /// - Parameter limit: how many key IDs the provider is asked for. It counts as having no key for any other: whoever publishes packs
+    ///   names their keys, and may name any number.
+    public init(_ provider: any KeyProvider, limit: Int = .max) {
+        (self.provider, self.limit) = (provider, limit)
     }
 
     public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        guard answers[id] != nil || answers.count < limit else { return KeyRing() }
         let provider = provider
         let answer =
             answers[id] ?? Self.ask { () throws(VaultError) in try await provider.keys(for: id) }

@@ -1,3 +1,4 @@
+import SealedPack
 package import StrictJSON
 import VaultBytes
 public import VaultErrors
@@ -39,6 +40,12 @@ public struct DeviceTraits: Sendable, Hashable {
                     "'\(text.excerpt)' is no trait with a value",
                     "write NAME=VALUE, several values as NAME=VALUE,VALUE, or '\(Self.allVariantsText)' for all variants"
                 )
+            }
+            guard words.count <= PackOffer.traitLimit, ([name] + words).allSatisfy(PackOffer.isTraitText)
+            else {
+                throw Self.refusal(
+                    "'\(text.excerpt)' is too long, or has a control character",
+                    "state at most \(PackOffer.traitLimit) values; names and values have 1 to 64 bytes")
             }
             guard values.updateValue(words, forKey: name) == nil else {
                 throw Self.refusal(

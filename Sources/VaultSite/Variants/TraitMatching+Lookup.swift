@@ -11,8 +11,7 @@ extension TraitMatching {
         switch self {
         case .nearest: Self.nearest(to: wanted.lazy.compactMap { Int64($0) }.first, of: values)
         case .language(let fallback):
-            (wanted + fallback).lazy.compactMap { Self.lookup($0, in: values) }.first
-                ?? Self.first(of: values)
+            LanguageLookup(in: values).first(for: wanted + fallback) ?? Self.first(of: values)
         case .word(let fallback):
             (wanted + fallback).first { word in values.contains { $0.hasSameBytes(as: word) } }
                 ?? Self.first(of: values)
@@ -23,7 +22,7 @@ extension TraitMatching {
     package func match(for wanted: String, among values: [String]) -> String? {
         switch self {
         case .nearest: Int64(wanted).flatMap { wanted in values.first { Int64($0) == wanted } }
-        case .language: Self.lookup(wanted, in: values)
+        case .language: LanguageLookup(in: values).first(for: [wanted])
         case .word: values.first { $0.hasSameBytes(as: wanted) }
         }
     }
@@ -35,24 +34,39 @@ extension TraitMatching {
         let enough = wanted.flatMap { wanted in numbers.first { $0 >= wanted } }
         return (enough ?? numbers.last).map { "\($0)" } ?? first(of: values)
     }
+}
+
+/// Looks up language tags among values that are split once.
+private struct LanguageLookup {
+    /// Sorted by their bytes.
+    private let values: [(text: String, subtags: [Substring])]
+    private let exact: [[Substring]: String]
+
+    init(in texts: [String]) {
+        values = texts.sorted { $0.bytesPrecede($1) }.map { ($0, Self.subtags(of: $0)) }
+        exact = Dictionary(values.map { ($0.subtags, $0.text) }) { first, _ in first }
+    }
+
+    func first(for wanted: [String]) -> String? {
+        wanted.lazy.map(Self.subtags).filter { !$0.isEmpty }.compactMap(lookup).first
+    }
+
+    private static func subtags(of text: String) -> [Substring] { text.lowercased().split(separator: "-") }
 
     /// The tag itself, else the one that is left when subtags are removed from its end; a single letter or digit goes with
     /// the subtag that follows it (RFC 4647, section 3.4). Else a tag that begins with the wanted one, else one of the same
     /// primary language: a player reads that rather than another language.
-    private static func lookup(_ wanted: String, in values: [String]) -> String? {
-        var subtags = wanted.lowercased().split(separator: "-")
-        let range = subtags
+    private func lookup(_ range: [Substring]) -> String? {
+        var subtags = range
         while !subtags.isEmpty {
-            if let found = values.first(where: { $0.lowercased().split(separator: "-") == subtags }) {
-                return found
-            }
+            if let found = exact[subtags] { return found }
             subtags.removeLast()
             if subtags.last?.count == 1 { subtags.removeLast() }
         }
-        guard !range.isEmpty else { return nil }
-        func first(with range: ArraySlice<Substring>) -> String? {
-            Self.first(of: values.filter { $0.lowercased().split(separator: "-").starts(with: range) })
-        }
-        return first(with: range[...]) ?? first(with: range.prefix(1))
+        return first(beginningWith: range) ?? first(beginningWith: Array(range.prefix(1)))
+    }
+
+    private func first(beginningWith range: [Substring]) -> String? {
+        values.first { $0.subtags.starts(with: range) }?.text
     }
 }

@@ -1,19 +1,45 @@
 public import SealedPack
 import StrictJSON
 import VaultBytes
+public import VaultErrors
 
 /// Chooses the variants that fit a device.
 ///
-/// The packs of a family with the same tags, and values for the same traits, are variants of each other: a device gets one of
-/// them. Packs without traits, or of no family, are for every device.
+/// The packs of a family with the same signer, tags and content key, and values for the same traits, are variants of each
+/// other: a device gets one of them. Packs without traits, or of no family, are for every device.
 public struct VariantChoice {
+    /// A pack, and what tells its family from others that claim the same name.
+    public struct Candidate {
+        public let id: PackID
+        public let offer: PackOffer
+        /// See ``ListedPack/rank``: whoever signs other names replaces nothing of these.
+        public let rank: Int
+        /// Nil for packs that are not sealed yet.
+        public let contentKeyID: ContentKeyID?
+
+        public init(_ pack: PackManifest, rank: Int) {
+            (id, offer, self.rank, contentKeyID) = (pack.id, pack.offer, rank, pack.contentKeyID)
+        }
+
+        /// A pack of the vault's own that is not sealed yet.
+        public init(planned id: PackID, _ offer: PackOffer) {
+            self.init(id, offer, rank: 0, contentKeyID: nil)
+        }
+
+        package init(_ id: PackID, _ offer: PackOffer, rank: Int, contentKeyID: ContentKeyID?) {
+            (self.id, self.offer, self.rank, self.contentKeyID) = (id, offer, rank, contentKeyID)
+        }
+    }
+
     private let chosen: Set<PackID>
     /// The variants that were not chosen, and the one that serves in their place.
     public private(set) var replaced: [PackID: PackID] = [:]
 
-    public init(among packs: [(id: PackID, offer: PackOffer)], for device: DeviceTraits) {
+    /// Throws `.cancelled`.
+    public init(among packs: [Candidate], for device: DeviceTraits) throws(VaultError) {
         var chosen: Set<PackID> = []
-        for variants in Dictionary(grouping: packs, by: { Group($0.offer) }).values {
+        for variants in Dictionary(grouping: packs, by: Group.init).values {
+            if Task.isCancelled { throw .cancelled("variants") }
             guard let best = Self.best(of: variants, for: device) else {
                 chosen.formUnion(variants.map(\.id))
                 continue
@@ -30,20 +56,23 @@ public struct VariantChoice {
     /// What the variants of one set of files have in common.
     private struct Group: Hashable {
         let family: PackID?
+        let rank: Int
+        let contentKeyID: ContentKeyID?
+        /// Also those that are withheld: they tell the packs of one signer apart.
         let tags: Set<String>
         let traits: [String]
 
-        init(_ offer: PackOffer) {
+        init(_ pack: Candidate) {
+            let offer = pack.offer
             family = offer.family
+            (rank, contentKeyID) = (pack.rank, pack.contentKeyID)
             tags = Set(offer.tags).union(offer.withheldTags)
             traits = offer.traits.keys.sorted { $0.bytesPrecede($1) }
         }
     }
 
     /// Nil where all of them are for every device.
-    private static func best(of variants: [(id: PackID, offer: PackOffer)], for device: DeviceTraits)
-        -> (id: PackID, offer: PackOffer)?
-    {
+    private static func best(of variants: [Candidate], for device: DeviceTraits) -> Candidate? {
         var left = variants.sorted { $0.id < $1.id }
         guard !device.takesAllVariants, let offer = left.first?.offer, offer.family != nil,
             !offer.traits.isEmpty

@@ -4,17 +4,24 @@ public import VaultErrors
 public struct ObservedTransport: Transport {
     private let base: any Transport
     private let willAsk: @Sendable (SiteLocation) throws(VaultError) -> Void
+    private let willReceive: @Sendable (_ length: UInt64?, SiteLocation) throws(VaultError) -> Void
     private let didReceive: @Sendable (_ count: Int, SiteLocation) throws(VaultError) -> Void
 
     /// - Parameters:
     ///   - willAsk: called before each request; an error from it prevents the request.
+    ///   - willReceive: called with the length of each body, if the host declared it, before any of it is read; an error from it ends
+    ///     the transfer.
     ///   - didReceive: called with the bytes of each chunk; an error from it ends the transfer.
     public init(
         _ base: any Transport,
         willAsk: @escaping @Sendable (SiteLocation) throws(VaultError) -> Void,
+        willReceive: @escaping @Sendable (_ length: UInt64?, SiteLocation) throws(VaultError) -> Void = {
+            _, _ throws(VaultError) in
+        },
         didReceive: @escaping @Sendable (_ count: Int, SiteLocation) throws(VaultError) -> Void
     ) {
-        (self.base, self.willAsk, self.didReceive) = (base, willAsk, didReceive)
+        (self.base, self.willAsk) = (base, willAsk)
+        (self.willReceive, self.didReceive) = (willReceive, didReceive)
     }
 
     public func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
@@ -23,8 +30,12 @@ public struct ObservedTransport: Transport {
         try willAsk(location)
         let observe = { @Sendable [didReceive] count throws(VaultError) in try didReceive(count, location) }
         switch try await base.get(request) {
-        case .whole(let body): return .whole(body.observed(by: observe))
-        case .part(let range, let body): return .part(range, body.observed(by: observe))
+        case .whole(let body):
+            try willReceive(body.length, location)
+            return .whole(body.observed(by: observe))
+        case .part(let range, let body):
+            try willReceive(body.length, location)
+            return .part(range, body.observed(by: observe))
         case .absent: return .absent
         case .outOfRange(let total): return .outOfRange(total: total)
         case .busy(let wait): return .busy(retryAfter: wait)

@@ -24,8 +24,11 @@ final class HTTPClients: Sendable {
                     remedy: "use a site that needs fewer hosts")
             }
             var configuration = configuration
-            if !name.isEmpty {
-                configuration.http1_1ConnectionDebugInitializer = HostCertificate.check(for: name)
+            let check = name.isEmpty ? nil : HostCertificate.check(for: name)
+            configuration.http1_1ConnectionDebugInitializer = { channel in
+                let added = ResponseStatusCheck.add(to: channel)
+                guard let check else { return added }
+                return added.flatMap { check(channel) }
             }
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
             clients[name] = client

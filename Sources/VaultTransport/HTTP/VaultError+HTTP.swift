@@ -46,6 +46,8 @@ extension VaultError {
                 "no secure connection (the certificate is for another host)",
                 "use the host name that is in the certificate"
             )
+        case let error as ResponseStatusCheck.InvalidStatus:
+            ("the response is not valid HTTP (status \(error.code))", "check the URL and the host")
         case HTTPParserError.invalidEOFState: ("the host closed the connection too early", "try again")
         case is HTTPParserError:
             ("the response is not valid HTTP (\(brief(error)))", "check the URL and the host")

@@ -34,7 +34,7 @@ import VaultFileSystem
             VaultConfiguration(
                 site: try #require(URL(string: hosted.server.url)), store: store, trustedRoot: Data(root),
                 keys: hosted.game.place.keys))
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.data(of: EntryPath(constant: "noise"), in: one) == Data(HostedGame.one))
         #expect(try client.store.path(of: one) == VaultStore(hosted.game.place.layout).path(of: one))
         #expect(throws: VaultError.self) { _ = try SiteLocation(#require(URL(string: "ftp://localhost/x"))) }
@@ -42,16 +42,25 @@ import VaultFileSystem
 
     @Test func progressAsAFraction() throws {
         var sum = InstallationProgress()
+        // What is loaded already is no installation.
+        #expect(sum.note(.finished(extras, .loaded)).fraction == 0)
         sum.note(.planned(one, .essential, total: 300))
         sum.note(.planned(extras, .prefetch, total: 100))
         sum.note(.progress(one, written: 100, bytes: 100, total: 300))
         let bar = Progress(totalUnitCount: 0)
         bar.show(sum)
         #expect(bar.fractionCompleted == 0.25 && bar.totalUnitCount == 400)
+        sum.note(.progress(extras, written: 20, bytes: 20, total: 100))
         sum.note(.failed(extras, .cancelled("extras")))
         sum.note(.finished(one, .loaded))
         bar.show(sum)
-        #expect(bar.isFinished && bar.totalUnitCount == 300)
+        #expect(bar.fractionCompleted == 0.8 && bar.totalUnitCount == 400)
+        #expect(sum.note(.failed(one, .cancelled("one"))).total == 400)
+        // Another attempt goes on where the first one stopped.
+        sum.note(.began(extras))
+        sum.note(.progress(extras, written: 80, bytes: 100, total: 100))
+        bar.show(sum)
+        #expect(bar.isFinished && bar.totalUnitCount == 400)
     }
 
     @Test func selectedByTags() async throws {
@@ -59,11 +68,11 @@ import VaultFileSystem
         let client = try hosted.client()
         #expect(try await client.pack(withID: extras).tags == ["campaign", "large"])
         for tags in [["none"], ["none", "campaign"]] {
-            #expect(await category { try await client.fetch(.tagged(Set(tags))) } == .unknownTag)
+            #expect(await category { _ = try await client.fetch(.tagged(Set(tags))) } == .unknownTag)
             #expect(await category { _ = try await client.costs(of: .tagged(Set(tags))) } == .unknownTag)
         }
         #expect(try await client.status(of: extras).state == .absent)
-        try await client.fetch(.tagged(["campaign"]))
+        _ = try await client.fetch(.tagged(["campaign"]))
         #expect(try await client.status(of: extras).state == .loaded)
         #expect(try await client.status(of: one).state == .absent)
     }
@@ -74,7 +83,7 @@ import VaultFileSystem
         configuration.form = form
         let client = try VaultClient(configuration)
         let small = PackID(constant: "small")
-        try await client.fetch(.only([small]))
+        _ = try await client.fetch(.only([small]))
         let entries = try await client.entries(in: small)
         #expect(entries.map(\.path.string) == ["a-b", "a/b", "z"] && entries.map(\.size) == [2, 1, 0])
         #expect(await category { _ = try await client.entries(in: one) } == .missing)
@@ -82,7 +91,7 @@ import VaultFileSystem
 
     /// Also where the store is named by a relative path: the working directory may be another one later.
     @Test func urlsAreAbsolute() async throws {
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         let root = hosted.game.place.layout.permanent.removingLastComponent()
         let here = FilePath(FileManager.default.currentDirectoryPath)
         var relative = FilePath(String(repeating: "../", count: here.components.count))
@@ -98,7 +107,7 @@ import VaultFileSystem
         let client = try hosted.client()
         let (ended, other) = (client.statusUpdates, client.statusUpdates(for: one))
         ended.end()
-        try await client.fetch()
+        _ = try await client.fetch()
         for await _ in ended { Issue.record("it has ended") }
         client.endStatusUpdates()
         var count = 0

@@ -24,7 +24,7 @@ import Testing
 
     @Test func onDemand() async throws {
         let client = try hosted.client()
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.status(of: one).state == .loaded)
         #expect(try await client.status(of: extras).state == .absent)
         try await client.ensureLocalAvailability(of: [extras, one])
@@ -33,7 +33,7 @@ import Testing
 
     /// Stored packs need no network; the latest version does.
     @Test func storedPacksNeedNoNetwork() async throws {
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         let asked = hosted.server.exchanges.count
         let client = try hosted.client()
         try await client.ensureLocalAvailability(of: one)
@@ -51,11 +51,11 @@ import Testing
 
     @Test func removedPacksStayRemoved() async throws {
         let client = try hosted.client()
-        try await client.fetch(.all)
+        _ = try await client.fetch(.all)
         try await client.remove(one)
         #expect(try await client.status(of: one).state == .absent)
         #expect(await category { _ = try await client.contents(of: EntryPath("noise"), in: one) } == .missing)
-        try await client.fetch()
+        _ = try await client.fetch()
         _ = try await hosted.downloader().run(.periodic)
         #expect(try await client.status(of: one).state == .absent)
         try await client.ensureLocalAvailability(of: one)

@@ -35,12 +35,12 @@ import VaultFileSystem
         let client = try hosted.client()
         let pack = try await client.pack(withID: one)
         let file = try held(".part", of: pack, Array(repeating: 7, count: 1000))
-        try await client.fetch()
+        _ = try await client.fetch()
         try await expectLoaded(client)
         // It belongs to its owner as long as he lives.
         #expect(try FileSystem.status(of: file.path)?.isSameFile(as: file.status()) == true)
         _ = consume file
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try Folder(opening: layout.ephemeral).names().isEmpty)
     }
 
@@ -49,7 +49,7 @@ import VaultFileSystem
         let client = try hosted.client()
         let pack = try await client.pack(withID: one)
         let file = try held(".avpack", of: pack, try hosted.hosted(pack))
-        try await client.fetch()
+        _ = try await client.fetch()
         try await expectLoaded(client)
         #expect(hosted.server.packs.isEmpty)
         _ = consume file
@@ -62,7 +62,7 @@ import VaultFileSystem
         var bytes = try hosted.hosted(pack)
         bytes[bytes.count / 2] ^= 1
         let file = try held(".avpack", of: pack, bytes)
-        try await client.fetch()
+        _ = try await client.fetch()
         try await expectLoaded(client)
         let sent = hosted.server.packBytes
         // No piece is larger than 512 KiB.
@@ -105,14 +105,14 @@ import VaultFileSystem
         }
         let (first, second) = (try hosted.client(), try hosted.client())
         let updates = first.statusUpdates(for: one)
-        async let slow: Void = first.fetch()
+        async let slow = first.fetch()
         while try await first.status(of: one).state.name != "downloading" {
             try await Task.sleep(for: .milliseconds(5))
         }
         while hosted.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
-        try await second.fetch()
+        _ = try await second.fetch()
         try await expectLoaded(second)
-        try await slow
+        _ = try await slow
         try await expectLoaded(first)
         // Bytes that its host sends later are ignored.
         first.endStatusUpdates()
@@ -143,10 +143,10 @@ import VaultFileSystem
             }
         }
         let (first, second) = (try hosted.client(), try hosted.client())
-        async let slow: Void = first.fetch()
+        async let slow = first.fetch()
         while hosted.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
-        try await second.fetch()
-        try await slow
+        _ = try await second.fetch()
+        _ = try await slow
         try await expectLoaded(first)
         #expect(hosted.server.packs[1].bodyBytes < HostedGame.one.count, "it listens to the end")
     }

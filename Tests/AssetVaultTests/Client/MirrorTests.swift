@@ -24,7 +24,7 @@ import VaultFileSystem
         var configuration = try hosted.configuration()
         configuration.mirrors = try mirrors.map { try SiteLocation($0.url) }
         let client = try VaultClient(configuration)
-        try await client.fetch()
+        _ = try await client.fetch()
         return client
     }
 
@@ -42,7 +42,7 @@ import VaultFileSystem
         configuration.site = try SiteLocation("http://127.0.0.1:1/")
         configuration.mirrors = [try SiteLocation(hosted.server.url)]
         let client = try VaultClient(configuration)
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.status(of: one).state == .loaded)
     }
 
@@ -106,7 +106,7 @@ import VaultFileSystem
         var configuration = try hosted.configuration()
         configuration.form = .sealed
         let client = try VaultClient(configuration)
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.repair() == [])
         let lease = try await client.lease(of: one)
         try flipByte(of: lease.root, at: 300_000)

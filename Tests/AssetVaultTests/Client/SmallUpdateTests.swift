@@ -55,7 +55,7 @@ import VaultFileSystem
 
     /// Over a metered network only what must come counts.
     @Test func anAllowanceAboveAnUpdate() async throws {
-        try await sealedClient().fetch()
+        _ = try await sealedClient().fetch()
         try await publish(2)
         func careful(_ allowance: UInt64) throws -> VaultClient {
             var configuration = try hosted.configuration()
@@ -68,19 +68,19 @@ import VaultFileSystem
         let cost = try await tooCareful.costs(of: .only([one])).reduce(0) { $0 + $1.cost.bytes }
         #expect(50_001..<120_000 ~= cost)
         do {
-            try await tooCareful.fetch(.only([one]))
+            _ = try await tooCareful.fetch(.only([one]))
             Issue.record("it was fetched")
         } catch {
             #expect(error.category == .limit && error.missingBytes == cost - 50_000, "\(error)")
         }
         let client = try careful(cost)
-        try await client.fetch(.only([one]))
+        _ = try await client.fetch(.only([one]))
         try await expectContent(2, client)
     }
 
     @Test func onlyChangedPiecesAreFetched() async throws {
         let client = try sealedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         let old = try await hostedPack(client, "old")
         try await publish(2)
         try await client.refresh()
@@ -93,7 +93,7 @@ import VaultFileSystem
         #expect(lookedAt.0 > before.0 && lookedAt.0 - before.0 < 20_000)
         #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
         let updates = client.statusUpdates(for: one)
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(UInt64(try await hosted.server.packBytesAtRest - lookedAt.0) == cost.bytes)
         #expect(hosted.server.packs.count - lookedAt.1 == cost.requests)
         try await expectContent(2, client)
@@ -121,7 +121,7 @@ import VaultFileSystem
     /// A host without ranges: the whole pack is sent, which is reported.
     @Test func aHostWithoutRanges() async throws {
         let client = try sealedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         try await publish(2)
         hosted.answer { _ in .wholeFile }
         let updates = client.statusUpdates(for: one)
@@ -129,7 +129,7 @@ import VaultFileSystem
         let costs = try await client.costs()
         #expect(costs.count == 1 && costs[0].cost.bytes == costs[0].cost.length)
         let lookedAt = hosted.server.packs.count
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(hosted.server.packs.dropFirst(before).map(\.status) == [200, 200])
         #expect(hosted.server.packs[lookedAt].bodyBytes == Int(costs[0].cost.length))
         try await expectContent(2, client)
@@ -144,12 +144,12 @@ import VaultFileSystem
     /// A changed sealed pack of an earlier version is not reused, and does no harm.
     @Test func aChangedOldPack() async throws {
         let client = try sealedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         let path = try await client.lease(of: one).root
         try flipByte(of: path, at: 150_000)
         try await publish(2)
         let before = hosted.server.packBytes
-        try await client.fetch()
+        _ = try await client.fetch()
         let sent = hosted.server.packBytes - before
         #expect(sent > 120_000 && sent < 400_000, "\(sent)")
         try await expectContent(2, client)
@@ -161,13 +161,13 @@ import VaultFileSystem
         var configuration = try hosted.configuration(keys: false)
         configuration.retries.attempts = 1
         let first = try VaultClient(configuration)
-        #expect(await category { try await first.fetch() } == .unavailable)
+        #expect(await category { _ = try await first.fetch() } == .unavailable)
         #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().count == 1)
         hosted.answer { _ in .file }
         try await publish(2)
         let before = hosted.server.packBytes
         let client = try sealedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         let sent = hosted.server.packBytes - before
         #expect(sent > 300_000 && sent < 700_000, "\(sent)")
         try await expectContent(2, client)
@@ -176,7 +176,7 @@ import VaultFileSystem
 
     /// A pack with the same content key under another ID, as after a change of names.
     @Test func aRenamedPackIsReused() async throws {
-        try await sealedClient().fetch()
+        _ = try await sealedClient().fetch()
         let layout = hosted.game.place.layout
         for area in [layout.permanent, layout.permanent.appending("@state")] {
             try FileSystem.move(
@@ -185,7 +185,7 @@ import VaultFileSystem
         try await publish(2)
         let before = hosted.server.packBytes
         let client = try sealedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(hosted.server.packBytes - before < 120_000)
         try await expectContent(2, client)
     }
@@ -193,7 +193,7 @@ import VaultFileSystem
     /// The old pack stays open, so its removal does no harm.
     @Test func theOldPackIsRemovedDuringTheUpdate() async throws {
         let client = try sealedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         try await publish(2)
         let home = hosted.game.place.home
         hosted.answer { request in
@@ -204,7 +204,7 @@ import VaultFileSystem
             return .file
         }
         let before = hosted.server.packBytes
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(hosted.server.packBytes - before < 120_000)
         try await expectContent(2, client)
     }
@@ -232,7 +232,7 @@ extension SmallUpdateTests {
     /// Bytes of packs that a fetch takes.
     private func sent(by client: VaultClient) async throws -> Int {
         let before = try await hosted.server.packBytesAtRest
-        try await client.fetch()
+        _ = try await client.fetch()
         return try await hosted.server.packBytesAtRest - before
     }
 
@@ -274,7 +274,7 @@ extension SmallUpdateTests {
     /// Changed files are not reused.
     @Test(arguments: ["file 2", "file 9"]) func aChangedFile(name: String) async throws {
         let client = try openedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         try flipByte(of: try await client.lease(of: one).root.appending(name), at: 100)
         try await publish(2)
         let least = try await client.costs().reduce(0) { $0 + Int($1.cost.bytes) }
@@ -287,7 +287,7 @@ extension SmallUpdateTests {
     /// Missing files or a missing tail are not reused.
     @Test(arguments: [true, false]) func missingFiles(isTail: Bool) async throws {
         let client = try openedClient()
-        try await client.fetch()
+        _ = try await client.fetch()
         let root = try await client.lease(of: one).root
         if isTail {
             try flipByte(
@@ -303,7 +303,7 @@ extension SmallUpdateTests {
 
     /// Without the key nothing can be sealed.
     @Test func aDownloaderReusesNothingFromATree() async throws {
-        try await openedClient().fetch()
+        _ = try await openedClient().fetch()
         try await publish(2)
         let before = hosted.server.packBytes
         #expect(try await hosted.downloader().run(.update).firstError == nil)

@@ -17,7 +17,7 @@ import VaultTransport
         let client = try hosted.client()
         let updates = client.statusUpdates(for: one)
         let others = client.statusUpdates(for: try PackID("extras"))
-        try await client.fetch()
+        _ = try await client.fetch()
         client.endStatusUpdates()
         var reported: [String] = []
         var last: UInt64 = 0
@@ -42,7 +42,7 @@ import VaultTransport
         hosted.answer { _ in .status(404) }
         let client = try hosted.client()
         let updates = client.statusUpdates
-        #expect(await category { try await client.fetch() } == .notHosted)
+        #expect(await category { _ = try await client.fetch() } == .notHosted)
         client.endStatusUpdates()
         var failures = 0
         for await case .failed(one, let error) in updates where error.category == .notHosted {
@@ -65,7 +65,7 @@ import VaultTransport
         reader.cancel()
         #expect(await reader.value)
         _ = client.statusUpdates
-        try await client.fetch()
+        _ = try await client.fetch()
     }
 
     /// Half of the pack's pieces, then nothing more, and no end either.
@@ -93,7 +93,7 @@ import VaultTransport
         holdAfterHalf()
         let client = try hosted.client()
         let updates = client.statusUpdates(for: one)
-        async let fetched: Void = client.fetch()
+        async let fetched = client.fetch()
         await waitForPieces(updates)
         client.pause(one)
         while hosted.server.closed < hosted.server.exchanges.count {
@@ -106,7 +106,7 @@ import VaultTransport
         #expect(bytes > Self.somePieces && bytes < total)
         hosted.answer { _ in .file }
         client.resume(one)
-        try await fetched
+        _ = try await fetched
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
         let sent = hosted.server.packs.last?.bodyBytes ?? 0
         #expect(sent <= Int(total - bytes) + (512 << 10), "only the rest: \(sent)")
@@ -131,7 +131,7 @@ import VaultTransport
             return
         }
         client.resume(one)
-        try await fetched
+        _ = try await fetched
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
     }
 
@@ -191,7 +191,7 @@ import VaultTransport
     @Test func resumesAfterTheTimeIsUp() async throws {
         holdAfterHalf()
         let client = try hosted.client()
-        #expect(await category { try await client.fetch(within: .seconds(1)) } == .busy)
+        #expect(await category { _ = try await client.fetch(within: .seconds(1)) } == .busy)
         try await expectTheRest()
     }
 

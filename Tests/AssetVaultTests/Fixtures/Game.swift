@@ -60,7 +60,7 @@ final class Game: Sendable {
     /// A client that has fetched.
     func fetched(_ form: PackForm) async throws -> VaultClient {
         let client = try place.client(form)
-        try await client.fetch()
+        _ = try await client.fetch()
         return client
     }
 }

@@ -27,7 +27,7 @@ import Testing
         let before = game.sentBytes()
         let client = try game.client(packsAtOnce: 1, meteredAllowance: allowance)
         client.network = .metered
-        #expect(await category { try await client.fetch(.tagged(["t0"])) } == .limit)
+        #expect(await category { _ = try await client.fetch(.tagged(["t0"])) } == .limit)
         _ = try await game.server.packBytesAtRest
         let sent = game.sentBytes().map { ($0, UInt64($1 - (before[$0] ?? 0))) }
         return Dictionary(uniqueKeysWithValues: sent.filter { $0.1 > 0 })

@@ -41,7 +41,8 @@ import Testing
         try await request("level2").beginAccessing()
         let request = request("level2")
         let progress = request.makeProgress()
-        async let seen = fractions(request.progressUpdates)
+        let updates = request.progressUpdates
+        async let seen = fractions(updates)
         try await request.beginAccessing()
         try await waitUntilFinished(progress)
         #expect(progress.totalUnitCount == 1 && progress.completedUnitCount == 1)
@@ -49,26 +50,66 @@ import Testing
         try await waitUntilFinished(request.makeProgress())
     }
 
-    @Test(arguments: [false, true]) func aConditionalBegin(isLoaded: Bool) async throws {
-        if isLoaded { try await request("level2").beginAccessing() }
+    @Test func aConditionalBegin() async throws {
+        try await request("level2").beginAccessing()
         let request = request("level2")
         let progress = request.makeProgress()
-        async let seen = fractions(request.progressUpdates)
-        #expect(try await request.conditionallyBeginAccessing() == isLoaded)
-        #expect(await seen == (isLoaded ? [1] : []))
-        if isLoaded { try await waitUntilFinished(progress) } else { #expect(!progress.isFinished) }
+        let updates = request.progressUpdates
+        async let seen = fractions(updates)
+        #expect(try await request.conditionallyBeginAccessing())
+        #expect(await seen == [1])
+        try await waitUntilFinished(progress)
+    }
+
+    /// It was no attempt: observers from before and after it see the next one.
+    @Test func aRefusedConditionalBegin() async throws {
+        let request = request("level2")
+        let before = request.makeProgress()
+        let early = request.progressUpdates
+        #expect(try await !request.conditionallyBeginAccessing())
+        let after = request.makeProgress()
+        let late = request.progressUpdates
+        async let first = fractions(early)
+        async let second = fractions(late)
+        try await request.beginAccessing()
+        for progress in [before, after] {
+            try await waitUntilFinished(progress)
+            #expect(progress.totalUnitCount > 500_000)
+        }
+        #expect(await first.last == 1)
+        #expect(await second.last == 1)
+    }
+
+    /// The same where the begin fails, and where no other one follows.
+    @Test(arguments: ["level2", "unknown"]) func theEndAfterARefusal(tag: String) async throws {
+        try await client.refresh()
+        let request = request(tag)
+        let early = request.progressUpdates
+        if tag == "unknown" {
+            #expect(
+                await category { _ = try await request.conditionallyBeginAccessing() } == .unknownTag)
+        } else {
+            #expect(try await !request.conditionallyBeginAccessing())
+        }
+        let late = request.progressUpdates
+        request.endAccessing()
+        #expect(await fractions(early).isEmpty)
+        #expect(await fractions(late).isEmpty)
     }
 
     @Test func misuse() async throws {
         let empty = request()
-        async let none = fractions(empty.progressUpdates)
+        let updates = empty.progressUpdates
+        async let none = fractions(updates)
         #expect(await category { try await empty.beginAccessing() } == .usage)
         #expect(await none.isEmpty)
         let ended = request("level2")
-        async let seen = fractions(ended.progressUpdates)
+        let before = ended.progressUpdates
+        async let seen = fractions(before)
         ended.endAccessing()
         #expect(await seen.isEmpty)
-        async let after = fractions(ended.progressUpdates)
+        let late = ended.progressUpdates
+        async let after = fractions(late)
         #expect(await category { try await ended.beginAccessing() } == .usage)
         #expect(await after.isEmpty)
     }
@@ -84,7 +125,8 @@ import Testing
     @Test func aSecondAttempt() async throws {
         game.answer { _ in .status(404) }
         let request = request("level2")
-        async let first = fractions(request.progressUpdates)
+        let failing = request.progressUpdates
+        async let first = fractions(failing)
         #expect(await category { try await request.beginAccessing() } == .notHosted)
         #expect(await first.last != 1)
         game.answer { _ in .file }

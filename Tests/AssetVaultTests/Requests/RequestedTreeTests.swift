@@ -10,7 +10,7 @@ import Testing
     @Test func aSealedAndAnOpenedPack() async throws {
         let game = try await ResourceGame()
         let sealing = try game.client { $0.form = .sealed }
-        try await sealing.fetch(.only([PackID("game/level2.level3")]))
+        _ = try await sealing.fetch(.only([PackID("game/level2.level3")]))
         let request = ResourceRequest(tags: ["level2"], of: try game.client { $0.form = nil })
         try await request.beginAccessing()
         let store = VaultStore(game.game.place.layout)

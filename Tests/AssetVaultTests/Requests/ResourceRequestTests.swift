@@ -145,9 +145,10 @@ import Testing
         game.slowDown()
         let request = request("level2")
         #expect(request.progress.fraction == 1)
+        let updates = request.progressUpdates
         async let seen = {
             var fractions: [Double] = []
-            for await progress in request.progressUpdates { fractions.append(progress.fraction) }
+            for await progress in updates { fractions.append(progress.fraction) }
             return fractions
         }()
         try await request.beginAccessing()

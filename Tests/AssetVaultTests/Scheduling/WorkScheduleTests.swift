@@ -55,6 +55,41 @@ struct WorkScheduleTests {
         #expect(running(&schedule) == ["pack-0", "pack-1"])
     }
 
+    /// Prefetch packs wait until no essential one can be worked on; what somebody asked for does not, nor what needs no network.
+    @Test func essentialPacksComeFirst() throws {
+        var schedule = WorkSchedule(width: 4)
+        let batch = schedule.addBatch(.standard)
+        let essential = schedule.add(try id(0), to: batch, .essential)
+        for number in 1...2 { _ = schedule.add(try id(number), to: batch, .afterEssentials) }
+        _ = schedule.add(try id(3), to: batch, needing: .noNetwork, .afterEssentials)
+        _ = schedule.add(try id(4), to: batch)
+        #expect(running(&schedule) == ["pack-0", "pack-3", "pack-4"])
+        // A request wants one of them at once.
+        let request = schedule.addBatch(.standard)
+        let requested = schedule.add(try id(1), to: request)
+        #expect(running(&schedule) == ["pack-0", "pack-1", "pack-3", "pack-4"])
+        schedule.end(requested)
+        #expect(running(&schedule) == ["pack-0", "pack-3", "pack-4"])
+        schedule.pause(try id(0))
+        #expect(running(&schedule) == ["pack-1", "pack-2", "pack-3", "pack-4"])
+        schedule.resume(try id(0))
+        #expect(running(&schedule) == ["pack-0", "pack-3", "pack-4"])
+        schedule.end(essential)
+        #expect(running(&schedule) == ["pack-1", "pack-2", "pack-3", "pack-4"])
+    }
+
+    /// Neither batch waits for the other for ever, whatever their priorities.
+    @Test func essentialPacksOfALessUrgentBatch() throws {
+        var schedule = WorkSchedule(width: 2)
+        let idle = schedule.addBatch(.whenIdle)
+        let essential = schedule.add(try id(0), to: idle, .essential)
+        let urgent = schedule.addBatch(.urgent)
+        _ = schedule.add(try id(1), to: urgent, .afterEssentials)
+        #expect(running(&schedule) == ["pack-0"])
+        schedule.end(essential)
+        #expect(running(&schedule) == ["pack-1"])
+    }
+
     /// What nobody asked for comes only while nothing else can.
     @Test func idleWorkComesLast() throws {
         var schedule = WorkSchedule(width: 4)

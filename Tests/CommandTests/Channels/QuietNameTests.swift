@@ -64,7 +64,6 @@ import Testing
             let bytes = try folder.bytes("vault/site/\(file)")
             let text = String(decoding: bytes, as: UTF8.self) + file
             #expect(!text.contains("hush"), "\(file)")
-            if file.hasSuffix(".json") { #expect(!text.contains("prefetch"), "\(file)") }
         }
         // Nothing public says where the packs of a tag are listed.
         let server = try FaultServer(testSite.site)

@@ -27,13 +27,15 @@ struct ByteCountTests {
     }
 
     /// A number in another unit must not be read as bytes.
-    @Test(arguments: ["64", "0", "65535", "63KiB", "MiB"]) func tooLittle(text: String) async throws {
+    @Test(arguments: ["64", "0", "65535", "512KiB", "1MiB", "32MB", "MiB"]) func tooLittle(text: String)
+        async throws
+    {
         try await Command.run(
             "downloader", "u", "--store", "s", "--trust", "r", "--request", "periodic", "--memory", text
         ).failed(64, naming: "--memory")
     }
 
-    @Test(arguments: ["64MiB", "512KiB", "32MB", "67108864"]) func limits(text: String) async throws {
+    @Test(arguments: ["64MiB", "32MiB", "34MB", "67108864"]) func limits(text: String) async throws {
         let testSite = try await TestSite(publishing: ["level"])
         try await Command.run(
             "downloader", testSite.site, "--store", testSite.store, "--trust", testSite.root, "--request",

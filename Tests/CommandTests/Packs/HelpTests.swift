@@ -2,7 +2,8 @@ import Testing
 
 struct HelpTests {
     static let subcommands = [
-        "keygen", "seal", "open", "cat", "inspect", "audit", "init", "plan", "publish", "promote", "restore",
+        "keygen", "seal", "open", "cat", "inspect", "audit", "init", "plan", "publish", "upload", "promote",
+        "restore",
         "prune", "trust", "list", "serve", "fetch", "downloader", "unlock", "access", "remove", "purge",
         "purgeable", "keep", "preserve", "usage", "verify", "repair", "status", "path",
     ]

@@ -5,7 +5,8 @@ import Testing
 /// Examples to paste, and shell completions.
 struct ShellTests {
     private static let commands = [
-        "keygen", "seal", "open", "cat", "inspect", "init", "publish", "restore", "prune", "trust", "serve",
+        "keygen", "seal", "open", "cat", "inspect", "init", "publish", "upload", "restore", "prune", "trust",
+        "serve",
         "list", "audit", "fetch", "downloader", "unlock", "status", "path", "remove", "purgeable", "keep",
         "repair", "verify", "plan", "promote", "access", "purge", "preserve", "usage", "trust show",
         "trust sign", "trust add-key", "trust remove-key",

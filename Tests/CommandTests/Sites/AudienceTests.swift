@@ -58,6 +58,63 @@ import Testing
         #expect(plan.text.contains("for press, players"), "\(plan.text)")
     }
 
+    /// A plain fetch takes nothing that none of the given keys opens, essential or not, until it is asked for.
+    @Test func whatNoKeyOpensIsLeft() async throws {
+        let store = folder["store-press"]
+        func states(_ arguments: String...) async throws -> [String: String] {
+            let keys = ["--keys", "file:\(folder["vault/keys/press.jwks"])"]
+            let result = try await Command.run(
+                ["fetch", testSite.site, "--store", store, "--trust", testSite.root] + keys + arguments)
+            #expect(result.exitCode == 0, "\(result.errorText)")
+            for name in arguments.isEmpty ? ["menu", "rest"] : [] {
+                #expect(result.errorText.contains("locked  \(name): not downloaded"), "\(result.errorText)")
+            }
+            return try await testSite.status(of: store).mapValues(\.state).filter { $0.value != "absent" }
+        }
+        #expect(try await states() == ["demo": "loaded", "film": "loaded"])
+        #expect(
+            try await states("menu") == ["demo": "loaded", "film": "loaded", "menu": "toBeTransferred"])
+        #expect(
+            try await states("--preload") == [
+                "demo": "loaded", "film": "loaded", "menu": "toBeTransferred", "rest": "toBeTransferred",
+            ])
+    }
+
+    /// A command that gives keys is asked only for the keys of packs that are downloaded or opened, once for each.
+    @Test func aCommandIsAskedForWhatIsNeeded() async throws {
+        try testSite.settings { json in
+            json["packs"] = [
+                "film": ["source": .string(folder["film"]), "policy": "onDemand", "for": ["press"]],
+                "menu": ["source": .string(folder["menu"]), "policy": "onDemand", "for": ["players"]],
+                "demo": ["source": .string(folder["demo"]), "policy": "essential", "for": ["players"]],
+                "rest": ["source": .string(folder["rest"]), "policy": "essential", "for": ["players"]],
+            ]
+        }
+        try await testSite.publish()
+        try folder.write(
+            "key.sh",
+            """
+            #!/bin/sh
+            echo "$1" >> \(folder["asked"])
+            cat \(folder["vault/keys/players.jwks"])
+            """)
+        try await Tool.run("chmod", "+x", folder["key.sh"])
+        let store = folder["store-exec"]
+        try await Command.run(
+            "fetch", testSite.site, "--store", store, "--trust", testSite.root, "--keys",
+            "exec:\(folder["key.sh"])"
+        ).succeeded()
+        let loaded = try await testSite.status(of: store).filter { $0.value.version != nil }.keys.sorted()
+        #expect(loaded == ["demo", "rest"])
+        let asked = try String(contentsOfFile: folder["asked"], encoding: .utf8).split(separator: "\n")
+        #expect(asked.map(String.init) == [keyIDs["players"]].compactMap(\.self), "\(asked)")
+        // Packs that are there just as they are listed need no key.
+        try await Command.run(
+            "fetch", testSite.site, "--store", store, "--keys", "exec:\(folder["key.sh"])"
+        ).succeeded()
+        #expect(try String(contentsOfFile: folder["asked"], encoding: .utf8).split(separator: "\n") == asked)
+    }
+
     /// Who can read what shows without a key.
     @Test func auditShowsWho() async throws {
         let report = try await Command.run("audit", testSite.site, "--json").json()

@@ -1,3 +1,4 @@
+import FaultServer
 import Testing
 
 /// `audit` as a process; its findings have tests of their own.
@@ -37,5 +38,28 @@ struct AuditTests {
             "audit", testSite.site, "--trust", testSite.root, "--keys", "file:\(folder["wrong.jwks"])")
         #expect(result.exitCode == 65)
         #expect(result.text.contains("BAD") && !result.text.contains("LOCKED"), "\(result.text)")
+    }
+
+    /// A host that answers what it does not have with the page of its app, and one that is not there.
+    @Test func hostsThatAreNone() async throws {
+        let page = Array("\n<!DOCTYPE html><html><body>The game</body></html>".utf8)
+        let host = try FaultServer(testSite.site) { request in
+            request.path.contains("2.root.json") ? .bytes(page, length: page.count) : .file
+        }
+        let port = try ListeningSocket().port
+        for (url, code, problem) in [
+            (host.url, Int32(69), "a web page instead of the file"),
+            ("http://127.0.0.1:\(port)", 68, "can't reach 127.0.0.1"),
+        ] {
+            let audit = try await Command.run("audit", url, "--trust", testSite.root)
+            #expect(audit.exitCode == code && audit.errorText.contains(problem), "\(audit.errorText)")
+            #expect(audit.text.contains("not verified, because its host could not be read"), "\(audit.text)")
+            for text in [audit.text, audit.errorText] {
+                #expect(!text.contains("not trusted") && !text.contains("owner must"), "\(text)")
+            }
+            let list = try await Command.run("list", url, "--trust", testSite.root)
+            list.failed(code, naming: problem)
+            try await testSite.fetch(url).failed(code, naming: problem)
+        }
     }
 }

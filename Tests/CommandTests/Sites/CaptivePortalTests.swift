@@ -82,7 +82,7 @@ struct CaptivePortalTests {
         #expect(try await testSite.fetch(dying.url).exitCode == 69)
         let before = try partSize()
         let portal = try FaultServer(testSite.site) { _ in .bytes(Self.page, length: Self.page.count) }
-        try await testSite.fetch(portal.url).failed(76)
+        try await testSite.fetch(portal.url).failed(69, naming: "a web page instead of the file", "404")
         #expect(try partSize() == before)
         let server = try FaultServer(testSite.site)
         try await testSite.fetch(server.url).succeeded()

@@ -26,6 +26,21 @@ struct NothingToDoTests {
         #expect(try await testSite.status().values.allSatisfy { $0.state == "loaded" })
     }
 
+    /// An empty channel is no reason to fetch all of it.
+    @Test func anEmptyChannel() async throws {
+        let site = try await TestSite()
+        try site.settings { $0["channels"] = ["beta", "live"] }
+        try site.folder.write("one/file", "one")
+        try await site.publish("--pack", "one=\(site.folder["one"])")
+        let fetched = try await site.fetch().succeeded()
+        #expect(
+            fetched.errorText.contains("the channel lists no pack; those that do: beta: assetvault fetch"))
+        #expect(!fetched.errorText.contains("--all"), "\(fetched.errorText)")
+        let hint = try #require(fetched.errorText.components(separatedBy: ": assetvault ").last)
+        _ = try await Tool.run("/bin/sh", "-ec", "'\(try Command.path)' \(hint)").succeeded()
+        #expect(try await site.status()["one"]?.state == "loaded")
+    }
+
     /// A mistyped key file is reported also where no pack needs a key.
     @Test func aMissingKeyFile() async throws {
         try await testSite.fetch().succeeded()

@@ -105,10 +105,83 @@ import Testing
         try await fetch("--device", "all", "--device", "scale=2").failed(64, naming: "either 'all' or traits")
     }
 
-    @Test func withoutAnyAllAreTaken() async throws {
-        try await fetch().succeeded()
-        #expect(try await inUse().count == 5)
-        #expect(!FileManager.default.fileExists(atPath: folder["store/permanent/@choice"]))
+    private var isRecorded: Bool {
+        FileManager.default.fileExists(atPath: folder["store/permanent/@choice"])
+    }
+
+    /// What a device gets that states nothing, with one line that says so; offline, too.
+    @Test func withoutAnyTheFallbacksAreTaken() async throws {
+        let result = try await fetch().succeeded()
+        #expect(try await inUse() == names(1, "scale-3", "language-de"))
+        #expect(!isRecorded)
+        let lines = result.errorText.split(separator: "\n").filter { $0.contains("no device is stated") }
+        #expect(lines.count == 1 && lines[0].contains("language, scale"), "\(result.errorText)")
+        #expect(lines.first?.contains("--device all") == true)
+        try await fetch("--tag", "level2").succeeded()
+        #expect(try await accessed("level2").text == "./2/sky@3\n./2/texts/de\n")
+        // Whoever stated one is not told again.
+        let stated = try await fetch("--device", "scale=2", "--device", "language=de").succeeded()
+        #expect(!stated.errorText.contains("no device"), "\(stated.errorText)")
+        #expect(try await !fetch().succeeded().errorText.contains("no device"))
+        // A downloader says it as well.
+        let other = folder["other-store"]
+        let downloaded = try await Command.run(
+            "downloader", testSite.site, "--store", other, "--trust", testSite.root, "--request", "install"
+        ).succeeded()
+        #expect(downloaded.errorText.contains("no device is stated"), "\(downloaded.errorText)")
+        #expect(
+            try await testSite.status(of: other).values.filter { $0.state == "toBeTransferred" }.count == 2)
+    }
+
+    /// A trait that no pack has chooses nothing: it is probably mistyped.
+    @Test func aMistypedTrait() async throws {
+        for command in [["fetch"], ["fetch", "--dry-run"], ["downloader", "--request", "install"]] {
+            let keys = command[0] == "fetch" ? testSite.keys : []
+            let result = try await Command.run(
+                command + [
+                    testSite.site, "--store", testSite.store, "--trust", testSite.root, "--device", "scal=2",
+                ] + keys)
+            result.failed(64, naming: "no listed pack has the trait 'scal'", "did you mean 'scale'?")
+            #expect(!isRecorded)
+        }
+        try await Command.run(
+            [
+                "access", "level1", "--site", testSite.site, "--trust", testSite.root, "--store",
+                testSite.store,
+            ]
+                + ["--device", "lang=de"] + testSite.keys + ["--", "true"]
+        ).failed(64, naming: "'lang'")
+        #expect(try !isRecorded && testSite.files(in: "").allSatisfy { !$0.hasSuffix(".avpack") })
+        // What was taken before stays, also where no pack has it any more.
+        try await fetch("--device", "scale=2", "--device", "language=de").succeeded()
+        for language in ["de", "en"] {
+            for level in 1...2 { try await Tool.run("rm", folder["game/\(level)/texts/\(language)"]) }
+        }
+        try testSite.settings { settings in
+            var tree = settings["resources"]?.members?["game"]?.members ?? [:]
+            tree["rules"] = .array((tree["rules"]?.elements ?? []).dropLast(2))
+            tree["traits"] = ["scale": ["match": "nearest"]]
+            settings["resources"] = ["game": .object(tree)]
+        }
+        try await testSite.publish()
+        try await fetch("--device", "scale=2", "--device", "language=de").succeeded()
+    }
+
+    /// What did not work is not remembered, nor what was only tried.
+    @Test func whatDidNotWork() async throws {
+        try await fetch("--device", "scale=2", "--dry-run").succeeded()
+        #expect(!isRecorded)
+        try await fetch("--device", "scale=2", "--channel", "betta").failed(66, naming: "betta")
+        #expect(!isRecorded)
+        try await fetch("--device", "scale=2", "--tag", "levle2").failed(67, naming: "levle2")
+        #expect(!isRecorded)
+        let server = try FaultServer(testSite.site) {
+            $0.path.hasSuffix("timestamp.json") ? .status(500) : .file
+        }
+        #expect(try await fetch("--device", "scale=2", from: server.url).exitCode != 0)
+        #expect(!isRecorded)
+        try await fetch("--device", "scale=2").succeeded()
+        #expect(isRecorded)
     }
 
     /// A downloader follows the app's device where it names none, and changes nothing for the app.

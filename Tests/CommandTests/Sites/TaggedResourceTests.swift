@@ -89,6 +89,7 @@ import VaultCrypto
         (#"[{"paths": "*", "tags": ["a"], "traits": {"scal": 2}}]"#, "did you mean 'scale'"),
         (#"[{"paths": "*", "tags": ["a"], "traits": {"scale": "big"}}]"#, "integer"),
         (#"[{"paths": "*", "tags": ["menu", "levl1"]}]"#, "did you mean 'levl1'"),
+        (#"[{"paths": "*", "traits": {"language": "d\u0001"}}]"#, "can't be a trait's value"),
         (#"[{"path": "*", "tags": ["a"]}]"#, "did you mean 'paths'"),
         (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "de_AT"}}]"#, "language tag"),
         (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "4711"}}]"#, "language tag"),
@@ -128,6 +129,15 @@ import VaultCrypto
         (#"{"language": {"match": "language", "fallback": [""]}}"#, "empty"),
         (#"{"texture": {"match": "word", "fallback": [""]}}"#, "empty"),
         (#"{"texture": {"match": "word", "fallback": [1]}}"#, "an integer, not a string; correct it"),
+        (#"{"texture": {"match": "word", "fallback": ["a\u0001"]}}"#, "can't be a trait's value"),
+        (
+            #"{"texture": {"match": "word", "fallback": ["\#(String(repeating: "x", count: 65))"]}}"#,
+            "can't be a trait's value"
+        ),
+        (
+            #"{"texture": {"match": "word", "fallback": [\#((0..<33).map { "\"\($0)\"" }.joined(separator: ","))]}}"#,
+            "more than 32"
+        ),
         (#"{"texture": {"match": 1}}"#, "an integer, not a string; correct it"),
         (#"{"texture": {}}"#, "\"match\" is missing; add it"),
     ])

@@ -43,6 +43,26 @@ struct PruneTests {
         return Set(list.compactMap { $0["path"]?.text?.replacing("\(testSite.site)/", with: "") })
     }
 
+    /// An operator has the site's folder, and the root that clients pin.
+    @Test func aSiteWithoutItsVault() async throws {
+        let wanted = try removed(
+            try await prune(after: 41, "--keep", "2", "--grace", "0d", "--dry-run", "--json"))
+        try await Tool.run("cp", "-a", testSite.site, folder["host"])
+        let prune = ["prune", folder["host"], "--keep", "2", "--grace", "0d", "--json"]
+        let clock = ["env", "NO_FAKE_STAT=1", "faketime", "+41 days"]
+        try await Command.run(prune, through: clock).failed(64, naming: "--trust")
+        try await Command.run("init", folder["foreign"]).succeeded()
+        try await Command.run(prune + ["--trust", folder["foreign/trusted-root.json"]], through: clock)
+            .failed(76)
+        #expect(try Tree(folder["host"]) == Tree(testSite.site))
+        let list = try await Command.run(prune + ["--trust", testSite.root], through: clock).succeeded()
+            .json()["removed"]?.elements
+        let gone = Set(
+            (list ?? []).compactMap { $0["path"]?.text?.replacing("\(folder["host"])/", with: "") })
+        #expect(gone == wanted && gone.count > 6, "\(gone)")
+        try await Command.run("audit", folder["host"], "--trust", testSite.root, through: clock).succeeded()
+    }
+
     /// Only metadata of versions that are no longer kept are removed, and their packs.
     @Test func removesOldMetadataAndTheirPacks() async throws {
         let all = try Tree(testSite.site).files

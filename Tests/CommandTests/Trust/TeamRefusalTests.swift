@@ -43,6 +43,30 @@ struct TeamRefusalTests {
         #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
+    /// Fallbacks that would cost clients time, or texts that no client takes, block the delivery alone.
+    @Test func longTraits() async throws {
+        try await studio.forgeTeam(version: 2) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            guard var record = targets["packs/dlc1/one.avpack"]?.members,
+                var custom = record["custom"]?.members,
+                var vault = custom["assetvault"]?.members
+            else { return }
+            let long = "z" + String(repeating: "-z", count: 40_000)
+            vault["family"] = "dlc1"
+            vault["traits"] = ["language": "z"]
+            vault["matching"] = [
+                "language": ["match": "language", "fallback": .array([.string(long)])]
+            ]
+            custom["assetvault"] = .object(vault)
+            record["custom"] = .object(custom)
+            targets["packs/dlc1/one.avpack"] = .object(record)
+            signed["targets"] = .object(targets)
+        }
+        try await studio.keepsTheLast(naming: "no client can read", "can't be a trait's value")
+        try await testSite.fetch(nil, "--device", "language=de").succeeded()
+        #expect(try await testSite.status().keys.sorted() == ["dlc1/one", "level"])
+    }
+
     @Test func anotherKey() async throws {
         let stranger = try await testSite.makeKey("stranger")
         try await studio.forgeTeam(version: 2, key: stranger.key)

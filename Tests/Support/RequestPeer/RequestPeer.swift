@@ -88,7 +88,7 @@ final class Peer: Sendable {
         let client = state.withLock { $0.client }
         switch command {
         case "update":
-            try await client.fetch(arguments.isEmpty ? .automatic : .tagged(Set(arguments)))
+            _ = try await client.fetch(arguments.isEmpty ? .automatic : .tagged(Set(arguments)))
         case "purge":
             let removed = try await client.store.purge(until: arguments.first.flatMap { UInt64($0) })
             return (["ok"] + removed.map(\.id.description)).joined(separator: " ")

@@ -1,4 +1,3 @@
-import Dispatch
 import UpdateFramework
 import VaultErrors
 
@@ -36,15 +35,12 @@ struct TargetsReader {
     func readSite(with roles: [MetadataRole]) throws(VaultError) {
         guard roles.count <= Self.roleLimit else { return }
         let site = try site(with: roles)
-        let done = DispatchSemaphore(value: 0)
-        Task {
+        wait {
             let tree = try? await TargetTree.verifying(site, pinnedRoot: nil, now: .earliest)
             for record in tree?.records ?? [] {
                 require((try? tree?.record(at: record.path)) == record, "what is listed is found")
             }
-            done.signal()
         }
-        done.wait()
     }
 
     private func site(with roles: [MetadataRole]) throws(VaultError) -> Site {

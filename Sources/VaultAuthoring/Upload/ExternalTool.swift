@@ -1,0 +1,94 @@
+import SealedPack
+import Subprocess
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// A program of the user, found in `PATH`, with the user's configuration: it has the environment of this process, and no input.
+struct ExternalTool: Sendable {
+    let program: String
+    /// An existing folder for what it prints, which may be more than fits in memory.
+    let scratch: FilePath
+
+    /// What a run gave.
+    struct Answer: Sendable {
+        let status: Int32
+        fileprivate let output: OpenFileReference
+        /// The end of what it wrote to standard error.
+        let errors: String
+
+        /// Passes each line of standard output to `body`, without its end.
+        func forEachLine(_ body: (String) throws(VaultError) -> Void) throws(VaultError) {
+            var rest: [UInt8] = []
+            try output.file.forEachBlock(of: 0..<output.file.status().size) { (block, _) throws(VaultError) in
+                for index in block.indices {
+                    guard block[index] == UInt8(ascii: "\n") else {
+                        rest.append(block[index])
+                        continue
+                    }
+                    try body(String(decoding: rest, as: UTF8.self))
+                    rest.removeAll(keepingCapacity: true)
+                }
+            }
+            if !rest.isEmpty { try body(String(decoding: rest, as: UTF8.self)) }
+        }
+    }
+
+    /// Runs it to its end.
+    ///
+    /// - Parameter accepted: the exit codes that are answers.
+    /// - Throws: `missing` where it is not installed, `unavailable` where it fails.
+    func run(_ arguments: [String], accepting accepted: [Int32] = [0], for place: String)
+        async throws(VaultError)
+        -> Answer
+    {
+        let answer = try await start(arguments)
+        guard accepted.contains(answer.status) else { throw failure(answer, at: place) }
+        return answer
+    }
+
+    func failure(_ answer: Answer, at place: String) -> VaultError {
+        let last = answer.errors.split(whereSeparator: \.isNewline).last.map(String.init)
+        let status = answer.status < 0 ? "was killed" : "failed with status \(answer.status)"
+        return VaultError(
+            .unavailable, "\(program) \(status)" + (last.map { ": \(String($0.suffix(300)))" } ?? ""),
+            at: place,
+            remedy: "see what it says; nothing was switched, and the upload can be repeated")
+    }
+
+    private func start(_ arguments: [String]) async throws(VaultError) -> Answer {
+        let output = try OpenFile(namelessIn: scratch)
+        let errors = try OpenFile(namelessIn: scratch)
+        let status: Int32
+        do {
+            let result = try await Subprocess.run(
+                .name(program), arguments: Arguments(arguments), input: .none,
+                output: .fileDescriptor(
+                    FileDescriptor(rawValue: output.descriptor), closeAfterSpawningProcess: false),
+                error: .fileDescriptor(
+                    FileDescriptor(rawValue: errors.descriptor), closeAfterSpawningProcess: false))
+            status = if case .exited(let code) = result.terminationStatus { code } else { -1 }
+        } catch {
+            throw VaultError(
+                .missing, "it can't be run", at: "program \(program)",
+                remedy: "install \(program), or check PATH")
+        }
+        let size = try errors.status().size
+        var end: [UInt8] = []
+        let start = size > 4096 ? size - 4096 : 0
+        try errors.read(into: &end, upTo: 4096, at: start)
+        return Answer(
+            status: status, output: OpenFileReference(output), errors: String(decoding: end, as: UTF8.self))
+    }
+
+    /// Runs `body` with the path of a file that holds a line for each of these names.
+    func withList<Value>(
+        of names: [String], _ body: (String) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        let folder = try ScratchFolder(in: scratch)
+        let path = folder.path.appending("files")
+        let bytes = Array(names.map { "\($0)\n" }.joined().utf8)
+        try CachedFile.write(bytes.span, to: path, permissions: 0o600)
+        return try await body(path.string)
+    }
+}

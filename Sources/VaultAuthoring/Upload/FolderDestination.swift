@@ -1,0 +1,69 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// A folder on this machine, or one that is mounted. Every file appears whole and durable, or not at all.
+struct FolderDestination: UploadDestination {
+    private let folder: FilePath
+
+    init(_ folder: FilePath) { self.folder = folder }
+
+    var name: String { folder.string }
+
+    func sizes() throws(VaultError) -> [String: UInt64] {
+        var sizes: [String: UInt64] = [:]
+        for area in ["metadata", "targets"] {
+            let path = folder.appending(area)
+            guard try FileSystem.exists(path) else { continue }
+            try Folder(opening: path).forEachEntry(below: "\(area)/") { path, status in
+                if status.kind == .file { sizes[path] = status.size }
+            }
+        }
+        return sizes
+    }
+
+    func read(_ files: [String], into folder: FilePath) throws(VaultError) {
+        for file in files {
+            let target = folder.appending(file)
+            try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
+            try copy(self.folder.appending(file), to: target, replacing: true)
+        }
+    }
+
+    func write(_ files: [String], from folder: FilePath, _ writing: UploadWriting) throws(VaultError) {
+        for file in files {
+            let target = self.folder.appending(file)
+            let parent = target.removingLastComponent()
+            try FileSystem.createFolders(parent, permissions: 0o755)
+            // Of an upload that was killed.
+            _ = try? Folder(opening: parent).removeAbandonedScratch()
+            let isNew = if case .new = writing { true } else { false }
+            try copy(folder.appending(file), to: target, replacing: !isNew)
+        }
+    }
+
+    func differing(_ files: [String], from folder: FilePath) throws(VaultError) -> [String] {
+        var differing: [String] = []
+        for file in files {
+            let expected = try OpenFile(reading: folder.appending(file))
+            do throws(VaultError) {
+                let found = try OpenFile(reading: self.folder.appending(file))
+                if try found.hasContent(length: expected.status().size, expected.sha256()) { continue }
+            } catch {
+                guard error.category == .missing else { throw error }
+            }
+            differing.append(file)
+        }
+        return differing
+    }
+
+    private func copy(_ source: FilePath, to target: FilePath, replacing: Bool) throws(VaultError) {
+        let source = try OpenFile(reading: source)
+        let copy = try ScratchFile(for: target)
+        try source.forEachBlock(of: 0..<source.status().size) { (block, offset) throws(VaultError) in
+            try copy.file.write(block, at: offset)
+        }
+        try copy.commit(permissions: 0o644, replacing: replacing)
+    }
+}

@@ -1,0 +1,152 @@
+public import SystemPackage
+public import UpdateFramework
+public import VaultErrors
+import VaultFileSystem
+
+/// Uploads a site so that clients see the old state or the new one, whole and valid, also where it is interrupted.
+///
+/// Nothing is removed or replaced but the timestamp, and what an interrupted upload left incomplete. The order: packs; delegated roles,
+/// targets, snapshot; then, when all of it was read back, the timestamp, which publishes it. New roots come last where clients that don't
+/// have them accept the rest, as after a rotation, whose metadata old and new keys have signed; else before the timestamp. So
+/// does ``UpdateFramework/MetadataFolder/publish(_:now:)``.
+public struct SiteUpload: Sendable {
+    private let site: FilePath
+    private let destination: any UploadDestination
+    private let pinnedRoot: [UInt8]?
+    private let scratch: FilePath
+    private let now: UTCTime
+
+    /// - Parameters:
+    ///   - site: the site's folder. It may have new files only, as a runner's: the rest must be at the destination.
+    ///   - pinnedRoot: a root that the site must follow from; without one its own first root.
+    ///   - scratch: an existing folder for copies of metadata.
+    ///   - now: the moment at which no metadata may have expired.
+    public init(
+        of site: FilePath, to destination: any UploadDestination, pinnedRoot: [UInt8]?, scratch: FilePath,
+        now: UTCTime
+    ) {
+        self.site = site
+        self.destination = destination
+        self.pinnedRoot = pinnedRoot
+        self.scratch = scratch
+        self.now = now
+    }
+
+    /// What would be sent.
+    public func plan(_ observe: (UploadProgress) -> Void = { _ in }) async throws(VaultError) -> UploadReport
+    {
+        let scratch = try ScratchFolder(in: scratch)
+        return try await prepare(in: scratch.path, observe).report(isDryRun: true)
+    }
+
+    /// - Throws: `untrusted` (76) where the site does not verify or is older than the destination's; `busy` (75) where another
+    ///   publisher has taken a number, or uploads at the same time; `corrupt` (65) for a damaged or incomplete site; `unavailable`
+    ///   (69) where the destination fails, or does not read back as it was written. Then the old timestamp is still there.
+    public func run(_ observe: (UploadProgress) -> Void = { _ in }) async throws(VaultError) -> UploadReport {
+        let scratch = try ScratchFolder(in: scratch)
+        let work = try await prepare(in: scratch.path, observe)
+        try await work.send(work.packs, from: site, to: destination, observe)
+        try await work.send(work.metadata, from: site, to: destination, observe)
+        if let timestamp = work.timestamp {
+            try await requireUnchanged(work, scratch: scratch.path)
+            try await work.send([timestamp], from: work.staged, to: destination, observe)
+        }
+        try await work.send(work.lastRoots, from: site, to: destination, observe)
+        return work.report(isDryRun: false)
+    }
+
+    private func prepare(
+        in scratch: FilePath, _ observe: (UploadProgress) -> Void
+    ) async throws(VaultError) -> UploadWork {
+        let name = MetadataRole.timestamp.fileName
+        guard
+            let timestamp = try MetadataFolder(site.appending("metadata")).metadata(
+                named: name, limit: MetadataRole.timestamp.sizeLimit)
+        else {
+            throw VaultError(
+                .missing, "it has no metadata/timestamp.json, so there is nothing to upload", at: site.string,
+                remedy: "name a site that 'assetvault publish' has written")
+        }
+        // What was verified is sent, whatever is published into the site meanwhile.
+        let staged = scratch.appending("staged")
+        try FileSystem.createFolders(staged.appending("metadata"), permissions: 0o700)
+        try CachedFile.write(timestamp.span, to: staged.appending("metadata/\(name)"), permissions: 0o600)
+        let sizes = try await destination.sizes()
+        let copy = scratch.appending("hosted")
+        try FileSystem.createFolders(copy.appending("metadata"), permissions: 0o700)
+        var hosted = HostedMetadata(at: destination, sizes: sizes, in: copy)
+        let uploaded = try await UploadedSite(
+            in: site, to: destination, hosted: &hosted, pinnedRoot: pinnedRoot, now: now)
+        guard uploaded.tree.chain.timestamp.bytes == timestamp else {
+            throw VaultError(
+                .busy, "somebody has published into the site meanwhile", at: site.string,
+                remedy: "upload again")
+        }
+        let metadata = try uploaded.metadataToWrite(hosted)
+        let targets = try uploaded.targets(sizes, observe)
+        var work = UploadWork(
+            destination: destination.name, staged: staged, hosted: hosted,
+            seen: try hosted.folder.metadata(named: name, limit: MetadataRole.timestamp.sizeLimit),
+            version: uploaded.tree.chain.timestamp.version, earlier: uploaded.seen?.timestamp.version,
+            warnings: uploaded.warnings)
+        for (file, writing) in metadata {
+            let path = "metadata/\(file.hostedName)"
+            guard let length = try FileSystem.status(of: site.appending(path), followingLinks: true)?.size
+            else { continue }
+            let item = UploadItem(path: path, length: length, writing: writing)
+            if file.role == .root, uploaded.rootsComeLast {
+                work.lastRoots.append(item)
+            } else {
+                work.metadata.append(item)
+            }
+        }
+        if work.seen != timestamp {
+            work.timestamp = UploadItem(
+                path: "metadata/\(name)", length: UInt64(timestamp.count), writing: .timestamp)
+        }
+        work.packs = try await packs(among: targets, sizes, published: uploaded.published)
+        return work
+    }
+
+    /// A file of the right size that was never published there may be what an upload left that stopped since it did not read back.
+    private func packs(
+        among targets: [UploadedSite.File], _ sizes: [String: UInt64], published: Set<String>
+    ) async throws(VaultError) -> [UploadItem] {
+        let doubtful = targets.filter {
+            sizes[$0.path] == $0.length && !published.contains(String($0.path.dropFirst("targets/".count)))
+        }.map(\.path)
+        let damaged = doubtful.isEmpty ? [] : Set(try await destination.differing(doubtful, from: site))
+        return targets.compactMap { file in
+            guard let size = sizes[file.path] else {
+                return UploadItem(path: file.path, length: file.length, writing: .new)
+            }
+            guard size != file.length || damaged.contains(file.path) else { return nil }
+            return UploadItem(path: file.path, length: file.length, writing: .repairing)
+        }
+    }
+
+    /// A destination of plain files can't compare and write in one step: this leaves a moment.
+    private func requireUnchanged(_ work: UploadWork, scratch: FilePath) async throws(VaultError) {
+        let again = scratch.appending("again")
+        try FileSystem.createFolders(again.appending("metadata"), permissions: 0o700)
+        guard try await work.hosted.presentTimestamp(scratch: again) != work.seen else { return }
+        throw VaultError(
+            .busy, "somebody else has uploaded there meanwhile", at: destination.name,
+            remedy: "publish again with --against and the host's URL, then upload")
+    }
+}
+
+/// How far an upload is.
+public struct UploadProgress: Sendable {
+    public enum Step: String, Sendable { case verifying, sending }
+
+    public let step: Step
+    /// In bytes.
+    public let done: UInt64
+    /// In bytes; 0 where it is not known.
+    public let total: UInt64
+
+    init(_ step: Step, _ done: UInt64, of total: UInt64 = 0) {
+        (self.step, self.done, self.total) = (step, done, total)
+    }
+}

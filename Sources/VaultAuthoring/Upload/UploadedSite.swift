@@ -1,0 +1,310 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+/// A site that is to be uploaded, compared with what the destination has: verified as clients will find it.
+struct UploadedSite {
+    /// A file of the site's folder, or of the destination.
+    struct File {
+        /// Relative to the site.
+        let path: String
+        let length: UInt64
+        let sha256: SHA256Digest?
+    }
+
+    private let folder: FilePath
+    private let destination: any UploadDestination
+    private let metadata: UploadedMetadata
+    let roots: [VerifiedRoot]
+    let tree: TargetTree
+    /// What clients have seen at the destination; nil where nothing was published there.
+    let seen: SeenMetadata?
+    /// Whether clients that do not have the new roots yet accept the rest, so that these come last.
+    let rootsComeLast: Bool
+    /// The names of the files that were published at the destination before, as far as its metadata verify.
+    let published: Set<String>
+    private(set) var warnings: [Warning] = []
+
+    /// - Throws: `untrusted` for a site that does not verify, or is older than the destination's; `busy` where another publisher has
+    ///   taken a number; `corrupt` for one that is incomplete.
+    init(
+        in folder: FilePath, to destination: any UploadDestination, hosted: inout HostedMetadata,
+        pinnedRoot: [UInt8]?, now: UTCTime
+    ) async throws(VaultError) {
+        self.folder = folder
+        self.destination = destination
+        let local = MetadataFolder(folder.appending("metadata"))
+        metadata = UploadedMetadata(site: local, hosted: hosted.folder)
+
+        let hostedRoots = hosted.roots
+        try await hosted.fetch([MetadataRole.timestamp.fileName] + hostedRoots.map(\.hostedName))
+        for root in hostedRoots {
+            try Self.requireSame(root.hostedName, local, hosted.folder, .root, at: destination)
+        }
+        guard let roots = try await RootHistory(fromFirstRootOf: metadata)?.roots, let newest = roots.last
+        else {
+            throw VaultError(
+                .corrupt, "neither the site nor the destination has the first root",
+                at: local.place(of: MetadataRole.root.hostedName(version: 1)),
+                remedy: "put it into the site again; a site keeps all its roots")
+        }
+        self.roots = roots
+        let hostedVersion =
+            roots.last { hosted.has(MetadataRole.root.hostedName(version: $0.version)) }?.version ?? 0
+        try Self.requireNewestRoot(local, hostedVersion, at: destination)
+
+        let own = try await Self.seen(in: metadata, under: roots, fetching: &hosted)
+        let known = roots.filter { $0.version <= hostedVersion }
+        seen = try await Self.seen(under: known, in: &hosted, at: destination)
+        if let own, let seen, seen.isRemembered(under: roots) {
+            try Self.requireNotOlder(own, than: seen, at: destination)
+        }
+        try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
+
+        let pin = pinnedRoot ?? roots.first?.bytes
+        tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
+        guard newest.usesConsistentSnapshots else {
+            throw VaultError(
+                .usage, "its files have no versions in their names", at: folder.string,
+                remedy: "publish the site with consistent snapshots")
+        }
+        warnings = try Self.warnings(of: tree)
+        rootsComeLast = await Self.rootsComeLast(metadata, pin, after: seen, under: known, newest: newest)
+        published =
+            seen == nil
+            ? []
+            : Set(
+                (try? await TargetTree.verifying(
+                    hosted.folder, pinnedRoot: roots.first?.bytes, now: .earliest))?
+                    .recordsOfAllChannels.map(\.hostedPath) ?? [])
+    }
+}
+
+// MARK: - Refusals
+
+extension UploadedSite {
+    private static let again = "publish again with --against and the host's URL, then upload"
+
+    /// With the snapshot, which may have to be fetched.
+    private static func seen(
+        in source: any MetadataSource, under roots: [VerifiedRoot], fetching hosted: inout HostedMetadata
+    ) async throws(VaultError) -> SeenMetadata? {
+        guard let seen = try await SeenMetadata(in: source, under: roots) else { return nil }
+        try await hosted.fetch([MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)])
+        return try await SeenMetadata(in: source, under: roots)
+    }
+
+    /// A timestamp at the destination that is not the site's own is nothing to go on from.
+    private static func seen(
+        under roots: [VerifiedRoot], in hosted: inout HostedMetadata, at destination: any UploadDestination
+    ) async throws(VaultError) -> SeenMetadata? {
+        let role = MetadataRole.timestamp
+        do throws(VaultError) {
+            return try await seen(in: hosted.folder, under: roots, fetching: &hosted)
+        } catch {
+            guard error.category == .untrusted else { throw error }
+            throw VaultError(
+                .untrusted, "what is there is no timestamp of this site: \(error.problem)",
+                at: destination.place(of: "metadata/\(role.fileName)"),
+                remedy:
+                    "check the destination; remove the file there only if you know that this site is the newest"
+            )
+        }
+    }
+
+    private static func requireNewestRoot(
+        _ site: MetadataFolder, _ hosted: Int64, at destination: any UploadDestination
+    ) throws(VaultError) {
+        let versions = try site.versions().filter { $0.role == .root }.map(\.version)
+        // Without the first one it is a runner's, which writes new files only.
+        guard versions.contains(1), let newest = versions.max(), newest < hosted else { return }
+        throw VaultError(
+            .untrusted,
+            "the site's newest root is version \(newest), and the destination has version \(hosted)",
+            at: destination.name, remedy: again)
+    }
+
+    private static func requireNotOlder(
+        _ own: SeenMetadata, than seen: SeenMetadata, at destination: any UploadDestination
+    ) throws(VaultError) {
+        let place = destination.place(of: "metadata/\(MetadataRole.timestamp.fileName)")
+        let (ours, theirs) = (own.timestamp, seen.timestamp)
+        guard ours.version >= theirs.version else {
+            throw VaultError(
+                .untrusted,
+                "the site's timestamp is version \(ours.version), and the destination has version \(theirs.version):"
+                    + " clients would refuse the older one", at: place, remedy: again)
+        }
+        guard ours.version > theirs.version || ours.digest == theirs.digest else {
+            throw taken("timestamp version \(ours.version)", at: place)
+        }
+        do throws(VaultError) { try seen.requireNotOlder(own) } catch {
+            throw VaultError(
+                .untrusted, "clients of the destination would refuse the site: \(error.problem)",
+                at: error.place,
+                remedy: again)
+        }
+    }
+
+    private static func taken(_ what: String, at place: String) -> VaultError {
+        VaultError(
+            .busy, "another publisher has taken \(what): the destination has other content", at: place,
+            remedy: again)
+    }
+
+    /// Throws where the destination has another content under a number.
+    private static func requireSame(
+        _ name: String, _ site: MetadataFolder, _ hosted: MetadataFolder, _ role: MetadataRole,
+        at destination: any UploadDestination
+    ) throws(VaultError) {
+        guard let ours = try site.metadata(named: name, limit: role.sizeLimit),
+            let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)
+        else { return }
+        let place = destination.place(of: "metadata/\(name)")
+        guard role == .root else { throw taken(name, at: place) }
+        throw VaultError(
+            .untrusted, "the destination has another root under this number: it is another site's", at: place,
+            remedy: "check the destination; a root is never replaced")
+    }
+
+    private static func warnings(of tree: TargetTree) throws(VaultError) -> [Warning] {
+        var warnings: [Warning] = []
+        for refusal in tree.refusals {
+            guard !OwnRoles.contains(refusal.role), !refusal.error.isHostFailure else { throw refusal.error }
+            warnings.append("what '\(refusal.role)' lists is left out: \(refusal.error.problem)")
+        }
+        return warnings
+    }
+
+    private static func rootsComeLast(
+        _ metadata: UploadedMetadata, _ pin: [UInt8]?, after seen: SeenMetadata?, under known: [VerifiedRoot],
+        newest: VerifiedRoot
+    ) async -> Bool {
+        guard let seen, let last = known.last, last.version < newest.version else { return false }
+        var without = metadata
+        without.lastRoot = last.version
+        do throws(VaultError) {
+            let tree = try await TargetTree.verifying(without, pinnedRoot: known.first?.bytes, now: .earliest)
+            guard tree.refusals.allSatisfy({ !OwnRoles.contains($0.role) }),
+                let rest = try await SeenMetadata(in: without, under: known)
+            else { return false }
+            try seen.requireNotOlder(rest)
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+// MARK: - Files
+
+extension UploadedSite {
+    private var local: MetadataFolder { metadata.site }
+
+    /// The metadata files to write, those before the others that others list; the timestamp is not among them.
+    func metadataToWrite(_ hosted: HostedMetadata) throws(VaultError) -> [(
+        name: MetadataFileName, UploadWriting
+    )] {
+        let current =
+            tree.targetsRoles.map(\.document.hostedName) + [tree.chain.snapshot.document.hostedName]
+            + roots.map(\.document.hostedName)
+        var writes: [(name: MetadataFileName, UploadWriting)] = []
+        for hostedName in current {
+            guard let name = MetadataFileName(hostedName: hostedName), let role = name.role else { continue }
+            guard let ours = try local.metadata(named: hostedName, limit: role.sizeLimit) else { continue }
+            guard hosted.has(hostedName) else {
+                writes.append((name, .new))
+                continue
+            }
+            try Self.requireSame(hostedName, local, hosted.folder, role, at: destination)
+            // The beginning of ours is what an interrupted upload left.
+            if try hosted.folder.metadata(named: hostedName, limit: role.sizeLimit) != ours {
+                writes.append((name, .repairing))
+            }
+        }
+        writes += try earlierMetadata().filter { !hosted.has($0.hostedName) }.map { ($0, .new) }
+        return writes.sorted { Self.rank($0.name) < Self.rank($1.name) }
+    }
+
+    private static func rank(_ file: MetadataFileName) -> (Int, Int64, String) {
+        let order: [MetadataRole] = [.targets, .snapshot, .root]
+        let place = file.role.flatMap { order.firstIndex(of: $0) } ?? -1
+        return (place, file.version, file.unversionedName)
+    }
+
+    /// What the folder keeps beside the newest, and keys of the site have signed: runners learn from it which versions there were.
+    private func earlierMetadata() throws(VaultError) -> [MetadataFileName] {
+        let newest = Dictionary(
+            (tree.targetsRoles.map(\.document) + [tree.chain.snapshot.document]).map { ($0.role, $0.version) }
+        ) { first, _ in first }
+        var files: [MetadataFileName] = []
+        for file in try local.versions() {
+            guard let role = file.role, role != .root, file.version < newest[role] ?? .max,
+                let found = try? local.metadata(in: file), found.document.version == file.version,
+                isSigned(found)
+            else { continue }
+            files.append(file)
+        }
+        return files
+    }
+
+    private func isSigned(_ found: UnverifiedMetadata) -> Bool {
+        let delegations = (tree.chain.targets.delegations?.all ?? []).filter {
+            $0.role == found.document.role
+        }
+        return roots.contains { $0.trust(in: found.document.role.type).isMet(by: found) }
+            || delegations.contains { $0.trust.isMet(by: found) }
+    }
+
+    /// The files below `targets/` that the site's folder has, each verified. Throws `corrupt` for one that differs from what was
+    /// signed, and for one of the newest metadata that is neither here nor, by its size, at the destination.
+    func targets(
+        _ sizes: [String: UInt64], _ observe: (UploadProgress) -> Void
+    ) throws(VaultError) -> [File] {
+        let site = Site(SiteLocation(path: folder), transport: FileTransport())
+        var files: [File] = []
+        var known: Set<String> = []
+        var done: UInt64 = 0
+        func add(_ record: TargetRecord, isCurrent: Bool) throws(VaultError) {
+            guard known.insert(record.hostedPath).inserted else { return }
+            let file = File(
+                path: "targets/\(record.hostedPath)", length: record.length, sha256: record.hashes.sha256)
+            guard let path = try site.location(of: record, in: tree.chain).path,
+                !file.path.contains(where: \.isNewline)
+            else {
+                throw VaultError(
+                    .corrupt, "its name can't be uploaded", at: file.path,
+                    remedy: "publish it under another name")
+            }
+            guard try FileSystem.exists(path) else {
+                guard isCurrent, sizes[file.path] != record.length else { return }
+                throw VaultError(
+                    .corrupt, "neither the site nor the destination has this file, of \(record.length) bytes",
+                    at: path.string, remedy: "publish it again, or upload from where it was published")
+            }
+            guard try OpenFile(reading: path).hasContent(length: record.length, record.hashes.sha256) else {
+                throw VaultError(
+                    .corrupt, "the file is not the one that was signed for", at: path.string,
+                    remedy: "put the publisher's copy of it there again, or publish it again")
+            }
+            done += record.length
+            observe(UploadProgress(.verifying, done))
+            files.append(file)
+        }
+        for record in tree.recordsOfAllChannels { try add(record, isCurrent: true) }
+        let signers = PackSigners(under: roots, of: tree)
+        for file in try earlierMetadata().sorted(by: { $0.version > $1.version })
+        where file.role?.type == .targets {
+            guard let found = try? local.metadata(in: file) else { continue }
+            for record in try found.records where signers.authorize(record, in: found) {
+                try add(record, isCurrent: false)
+            }
+        }
+        return files
+    }
+}

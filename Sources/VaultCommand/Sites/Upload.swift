@@ -1,0 +1,70 @@
+import ArgumentParser
+import SystemPackage
+import UpdateFramework
+import VaultAuthoring
+import VaultErrors
+
+struct Upload: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "upload",
+        abstract: "Upload a site to its host: into a folder, or through rclone or rsync.",
+        discussion: """
+            A destination is a folder (write one with a colon as ./a:b); REMOTE:PATH, as your rclone takes it; or rsync: and \
+            what your rsync takes, such as rsync:web@host:/srv/game or rsync://host/module. Both tools run with your \
+            configuration and environment.
+
+            The site is verified first; what its folder does not have, as on a CI runner, must be at the destination. Packs \
+            are sent first, then the metadata that names them, and the timestamp when all that was sent has been read \
+            back. Nothing is removed. So clients see the old site or the new one, also when it is interrupted: then run it again.
+
+            Exit code 76: the site does not verify, or it is older than what the host has: publish again with --against. \
+            75: another publisher has taken a version's number, or uploads at the same time: publish again with --against, \
+            too. 65: a file of the site is damaged or missing. 69: the host or the tool fails, or what was sent does not \
+            read back.
+
+            EXAMPLE
+              assetvault upload my-game/site /srv/game
+              assetvault upload my-game/site packs:my-bucket/game --dry-run
+              assetvault upload my-game/site rsync:web@host:/srv/game --json
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The site's folder, such as VAULT/site.", valueName: "site"),
+        completion: .directory)
+    var site: String
+
+    @Argument(
+        help: ArgumentHelp("A folder, REMOTE:PATH for rclone, or rsync:ADDRESS.", valueName: "destination"),
+        completion: .directory)
+    var destination: String
+
+    @OptionGroup var trust: TrustedRootOption
+
+    @Flag(help: "Say what would be sent, and send nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+
+    func run() async throws {
+        let folder = FilePath(site)
+        try folder.requireSite()
+        let scratch = FilePath.temporaryFolder
+        let upload = SiteUpload(
+            of: folder, to: try UploadDestinations.destination(named: destination, scratch: scratch),
+            pinnedRoot: try trust.root(), scratch: scratch, now: .now)
+        var bar: (step: UploadProgress.Step, bar: ProgressBar)?
+        defer { bar?.bar.finish() }
+        let observe = { (progress: UploadProgress) in
+            if bar?.step != progress.step {
+                bar?.bar.finish()
+                bar = (progress.step, ProgressBar("\(progress.step.rawValue)", total: progress.total))
+            }
+            bar?.bar.show(progress.done)
+        }
+        let report = dryRun ? try await upload.plan(observe) : try await upload.run(observe)
+        bar?.bar.finish()
+        for warning in report.warnings { Console.note("warning: \(warning.worded)") }
+        report.answer(asJSON: json)
+    }
+}

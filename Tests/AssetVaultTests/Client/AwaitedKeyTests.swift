@@ -1,0 +1,59 @@
+import AssetVault
+import Testing
+
+/// What an app learns of packs whose key is wrong, or missing.
+@Suite(.timeLimit(.minutes(5))) struct AwaitedKeyTests {
+    private let hosted: HostedGame
+    private let one: PackID
+    private let path: EntryPath
+
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID("levels/one")
+        path = try EntryPath("noise")
+    }
+
+    private var otherKey: InMemoryKeyProvider {
+        get throws {
+            let key = String(repeating: "A", count: 43)
+            let jwk = Array(#"{"kty": "oct", "kid": "other", "alg": "A256KW", "k": "\#(key)"}"#.utf8)
+            return InMemoryKeyProvider(try KeyRing(parsingJWK: SecretBytes(copying: jwk.span), place: "test"))
+        }
+    }
+
+    private func client(_ keys: (any KeyProvider)?) throws -> VaultClient {
+        var configuration = try hosted.configuration(keys: false)
+        configuration.keys = keys
+        return try VaultClient(configuration)
+    }
+
+    /// A prefetch pack is not downloaded; one that is asked for is, and waits.
+    @Test(arguments: [false, true]) func aWrongKey(isNamed: Bool) async throws {
+        let client = try client(otherKey)
+        let report = try await client.fetch(isNamed ? .only([one]) : .automatic)
+        let pack = try #require(report.awaitingKey.first)
+        #expect(report.awaitingKey.count == 1)
+        #expect(pack.id == one && pack.isLocked && pack.isDownloaded == isNamed)
+        #expect(try await pack.keyIDs == client.pack(withID: one).slots.map(\.keyID))
+        #expect(await category { try report.requireKeys() } == .key)
+        do throws(VaultError) {
+            _ = try await client.contents(of: path, in: one)
+            Issue.record("it was read")
+        } catch {
+            #expect(error.category == .key && error.problem.contains("does not open it"), "\(error)")
+            #expect(error.problem.contains("'other'"), "\(error)")
+        }
+        let fixed = try hosted.client()
+        try await fixed.fetch().requireKeys()
+        #expect(try await fixed.contents(of: path, in: one) == HostedGame.one)
+    }
+
+    @Test func noKey() async throws {
+        let client = try client(nil)
+        let report = try await client.fetch()
+        let pack = try #require(report.awaitingKey.first)
+        #expect(pack.id == one && !pack.isLocked && pack.isDownloaded)
+        #expect(await category { _ = try await client.contents(of: path, in: one) } == .key)
+        #expect(await category { _ = try await client.contents(of: path, in: PackID("none")) } == .missing)
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Uploads to real destinations: into a folder, through rclone, through rsync.
+struct UploadTests {
+    let testSite: TestSite
+    let folder: TemporaryFolder
+
+    init() async throws {
+        testSite = try await TestSite()
+        folder = testSite.folder
+        try folder.write("level/file", "version 1")
+        try folder.write("music/file", "a tune")
+        try await testSite.publish("--pack", "level=\(folder["level"])", "--pack", "music=\(folder["music"])")
+    }
+
+    private func publish(version: Int) async throws {
+        try folder.write("level/file", "version \(version)")
+        try await testSite.publish()
+    }
+
+    private func expectSound(_ host: UploadHost) async throws {
+        try await Command.run("audit", host.folder, "--trust", testSite.root).succeeded()
+        try await testSite.fetch(host.folder).succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    @Test(arguments: UploadHost.Way.allCases) func intoNothing(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        let dry = try await host.upload(nil, "--dry-run", "--json")
+        #expect(try !folder.exists("host"))
+        let sent = try await host.upload(nil, "--json")
+        #expect(try UploadHost.sent(dry) == UploadHost.sent(sent))
+        let files = try UploadHost.sent(sent)
+        #expect(
+            files.suffix(4) == [
+                "metadata/1.targets.json", "metadata/1.snapshot.json", "metadata/1.root.json",
+                "metadata/timestamp.json",
+            ])
+        #expect(files.count == 6)
+        #expect(try sent.json()["bytes"]?.number == dry.json()["bytes"]?.number)
+        #expect(try host.content() == Tree(testSite.site))
+        try await expectSound(host)
+
+        try await host.isUnchanged {
+            let again = try await host.upload().succeeded()
+            #expect(again.text == "nothing to send; timestamp version 1, as before\n", "\(again.text)")
+        }
+        try await publish(version: 2)
+        let update = try await host.upload().succeeded()
+        #expect(update.text.hasPrefix("sent 4 files, "), "\(update.text)")
+        #expect(update.text.hasSuffix(" bytes; timestamp version 2, after 1\n"), "\(update.text)")
+        #expect(try host.content() == Tree(testSite.site))
+        try await expectSound(host)
+    }
+
+    /// CI has published five times since; a machine that kept its vault uploads.
+    @Test(arguments: UploadHost.Way.allCases) func aStaleVault(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await publish(version: 2)
+        try await host.upload().succeeded()
+        for version in 3...7 {
+            try folder.write("level/file", "version \(version)")
+            let runner = try await Runner(of: testSite, named: "runner-\(version)")
+            try await runner.publish(host.folder).succeeded()
+            try await host.upload(runner.site).succeeded()
+        }
+        try await host.isUnchanged {
+            for option in [[], ["--dry-run"]] {
+                let refused = try await Command.run(["upload", testSite.site, host.destination] + option)
+                refused.failed(76, naming: "version 2", "version 7", "publish again with --against")
+            }
+        }
+        try await expectSound(host)
+    }
+
+    /// A vault that does not know the newest root is refused, also with a higher timestamp.
+    @Test func anOlderRoot() async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
+        try await Command.run("trust", "rotate", testSite.vault, "targets").succeeded()
+        try await host.upload().succeeded()
+        for version in 2...4 {
+            try folder.write("level/file", "version \(version)")
+            try await Command.run("publish", folder["stale"]).succeeded()
+        }
+        try await host.isUnchanged {
+            try await host.upload(folder["stale/site"]).failed(
+                76, naming: "newest root is version 1", "version 2")
+        }
+    }
+
+    /// A runner's site has new files only. What it does not have must be at the host.
+    @Test(arguments: UploadHost.Way.allCases) func aRunnersSite(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await host.upload().succeeded()
+        try folder.write("level/file", "version 2")
+        let runner = try await Runner(of: testSite)
+        try await runner.publish(host.folder).succeeded()
+        let music = try testSite.publishedPack("music")
+        let kept = try folder.bytes("host/\(music)")
+        try folder.write("host/\(music)", Array(kept.dropLast()))
+        try await host.isUnchanged {
+            try await host.upload(runner.site).failed(65, naming: "neither the site nor the destination has")
+        }
+        try folder.write("host/\(music)", kept)
+        #expect(try UploadHost.sent(await host.upload(runner.site, "--json")).count == 4)
+        try await expectSound(host)
+
+        // A timestamp alone, signed against the host.
+        try await Tool.run("rm", "-r", runner.site)
+        try await Tool.run("cp", "-a", host.folder, folder["copy"])
+        try await Command.run("upload", host.folder, folder["copy"]).succeeded()
+    }
+
+    /// Two publishers have used one number.
+    @Test(arguments: UploadHost.Way.allCases) func anotherPublisher(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await host.upload().succeeded()
+        try await Tool.run("cp", "-a", testSite.vault, folder["other"])
+        try folder.write("level/file", "ours")
+        try await testSite.publish()
+        try folder.write("level/file", "theirs")
+        try await Command.run("publish", folder["other"]).succeeded()
+        // Their upload was interrupted before the timestamp.
+        try await Tool.run("cp", folder["other/site/metadata/2.targets.json"], "\(host.folder)/metadata/")
+        try await host.isUnchanged {
+            try await host.upload().failed(75, naming: "2.targets.json", "publish again with --against")
+        }
+        // It was not.
+        try FileManager.default.removeItem(atPath: "\(host.folder)/metadata/2.targets.json")
+        try await host.upload(folder["other/site"]).succeeded()
+        try await host.isUnchanged {
+            try await host.upload().failed(75, naming: "timestamp version 2", "publish again with --against")
+        }
+        // Another site altogether.
+        try await Command.run("init", folder["foreign"]).succeeded()
+        try await Command.run("publish", folder["foreign"], "--pack", "level=\(folder["level"])").succeeded()
+        try await host.isUnchanged {
+            try await host.upload(folder["foreign/site"]).failed(76, naming: "another site's")
+        }
+    }
+
+    @Test(arguments: UploadHost.Way.allCases) func aDamagedSite(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await host.upload().succeeded()
+        try await publish(version: 2)
+        for name in [try testSite.publishedPack("level"), "metadata/2.targets.json", "metadata/1.root.json"] {
+            let path = "vault/site/\(name)"
+            let sound = try folder.bytes(path)
+            var damaged = sound
+            damaged[damaged.count / 2] ^= 1
+            try folder.write(path, damaged)
+            try await host.isUnchanged {
+                let refused = try await host.upload()
+                #expect([65, 75, 76].contains(refused.exitCode), "\(refused.errorText)")
+                #expect(refused.errorText.contains(name), "\(refused.errorText)")
+            }
+            try folder.write(path, sound)
+        }
+        // Files that nothing in the metadata names stay here.
+        try folder.write("vault/site/targets/secret", "notes")
+        try folder.write("vault/site/metadata/9.targets.json", "{}")
+        try await host.upload().succeeded()
+        #expect(try !host.content().files.contains { $0.contains("secret") || $0.contains("9.targets") })
+        try await expectSound(host)
+    }
+
+    /// The new root last, where clients that don't have it accept the rest.
+    @Test(arguments: UploadHost.Way.allCases) func newRoots(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await host.upload().succeeded()
+        try await testSite.fetch(host.folder).succeeded()
+        try await Command.run("trust", "rotate", testSite.vault, "targets").succeeded()
+        let sent = try UploadHost.sent(await host.upload(nil, "--json"))
+        #expect(sent.suffix(2) == ["metadata/timestamp.json", "metadata/2.root.json"])
+        // Two changes, of which clients of the host accept the roots only.
+        try await Command.run("trust", "rotate", testSite.vault, "targets").succeeded()
+        try await testSite.publish()
+        let both = try UploadHost.sent(await host.upload(nil, "--json"))
+        #expect(both.suffix(2) == ["metadata/3.root.json", "metadata/timestamp.json"], "\(both)")
+        try await expectSound(host)
+    }
+
+    /// With the root that replaces a stolen key clients forget the versions that the thief has signed.
+    @Test func lowerVersionsUnderANewRoot() async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await host.upload().succeeded()
+        try await Tool.run("cp", "-a", testSite.vault, folder["thief"])
+        for _ in 1...5 { try await Command.run("trust", "refresh", folder["thief"]).succeeded() }
+        try await host.upload(folder["thief/site"]).succeeded()
+        try await testSite.fetch(host.folder).succeeded()
+        for role in ["snapshot", "timestamp"] {
+            try await Command.run("trust", "rotate", testSite.vault, role).succeeded()
+        }
+        let sent = try await host.upload().succeeded()
+        #expect(sent.text.hasSuffix("; timestamp version 3, after 6\n"), "\(sent.text)")
+        try await expectSound(host)
+    }
+
+    /// A store of objects keeps the headers that hosts need.
+    @Test func headersForAStoreOfObjects() async throws {
+        let host = try UploadHost(of: testSite, by: .rclone)
+        let noting = try host.replacing(
+            by:
+                "case $1 in copy) echo \"$*\" >> '\(folder["log"])'; cat \"$4\" >> '\(folder["log"])';; esac\nexec $real \"$@\""
+        )
+        try await host.upload(environment: noting).succeeded()
+        let log = String(decoding: try folder.bytes("log"), as: UTF8.self)
+        let runs = log.components(separatedBy: "copy ").dropFirst()
+        #expect(runs.count == 5, "\(log)")
+        for run in runs {
+            let header =
+                run.contains("metadata/timestamp.json")
+                ? "no-store" : "public, max-age=31536000, immutable, no-transform"
+            #expect(run.contains("--header-upload Cache-Control: \(header) "), "\(run)")
+        }
+    }
+
+    @Test func whatIsNoDestination() async throws {
+        for text in ["https://packs.example.org/game", "http://127.0.0.1/", "rsync:", ""] {
+            try await Command.run("upload", testSite.site, text).failed(64, naming: "rsync:HOST:PATH")
+        }
+        // A folder with a colon.
+        try await Command.run(
+            "upload", testSite.site, "./a:b", workingDirectory: folder.path
+        ).succeeded()
+        #expect(try Tree(folder["a:b"]) == Tree(testSite.site))
+        try await Command.run("upload", testSite.vault, folder["host"]).failed(
+            66, naming: "holds no metadata/")
+        // Its own root is another one.
+        try await Command.run("init", folder["foreign"]).succeeded()
+        try await Command.run(
+            "upload", testSite.site, folder["host"], "--trust", folder["foreign/trusted-root.json"]
+        ).failed(76)
+        #expect(try !folder.exists("host/metadata"))
+    }
+}

@@ -1,0 +1,32 @@
+import AssetVault
+import Foundation
+
+// What the examples of the documents presume. It is only compiled.
+
+private func presumed<Value>() -> Value { fatalError("presumed") }
+
+var client: VaultClient { presumed() }
+var request: ResourceRequest { presumed() }
+var site: SiteLocation { presumed() }
+var store: StoreLayout { presumed() }
+var root: [UInt8] { presumed() }
+var keys: any KeyProvider { presumed() }
+var level: PackID { presumed() }
+var secret: PackID { presumed() }
+var bar: Bar { presumed() }
+
+struct Bar: Sendable {
+    func show(_ bytes: UInt64, of total: UInt64) {}
+    func show(_ fraction: Double) {}
+    func show(_ progress: Progress) async {}
+}
+
+struct Shop: Sendable {
+    func key(named name: String) async -> [UInt8]? { nil }
+}
+
+func load(fileDescriptor: Int32) throws {}
+func offerToBuy(_ pack: PackID) {}
+func tryLater() {}
+func askForRoom(_ error: VaultError) {}
+func show(_ error: VaultError) {}
