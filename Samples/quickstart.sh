@@ -63,8 +63,9 @@ step "7. Publish: packs are sealed, and metadata signed, into a static site"
 run publish game
 find game/site -type f | sort
 
-step "8. Serve it (any web server will do), and fetch without a key: packs stop in shared storage"
-"$assetvault" serve game/site >url &
+step "8. Upload it, serve it (any web server will do), and fetch without a key: packs stop in shared storage"
+run upload game/site host
+"$assetvault" serve host >url &
 server=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     [ -s url ] && break
@@ -88,6 +89,7 @@ step "11. Change the game and publish again: unchanged pieces are taken over byt
 rm -rf assets
 python3 "$repository/Samples/levels/make-levels.py" assets --edition 2
 run publish game
+run upload game/site host
 run fetch "$url" --store player --keys file:vault.jwks --all
 diff -r assets/levels/one "$("$assetvault" path levels/one --store player)/" && echo "identical"
 

@@ -60,7 +60,8 @@ struct PackPublisher {
             for: tree.audiences)
         var listed: [PackID: (id: PackID, offer: PackOffer)] = [:]
         let offers = found.packs.map { (id: $0.id, offer: tree.offer(of: $0.labels)) }
-        let withoutTraits = VariantChoice(among: offers, for: DeviceTraits())
+        let withoutTraits = try VariantChoice(
+            among: offers.map { VariantChoice.Candidate(planned: $0.id, $0.offer) }, for: DeviceTraits())
         for (id, offer) in offers {
             listed[id] = try names.conceal(id, offer, isForEveryDevice: withoutTraits.takes(id))
         }

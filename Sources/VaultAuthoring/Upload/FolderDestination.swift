@@ -32,14 +32,24 @@ struct FolderDestination: UploadDestination {
     }
 
     func write(_ files: [String], from folder: FilePath, _ writing: UploadWriting) throws(VaultError) {
+        let isNew = if case .new = writing { true } else { false }
+        var cleared: Set<FilePath> = []
         for file in files {
             let target = self.folder.appending(file)
             let parent = target.removingLastComponent()
-            try FileSystem.createFolders(parent, permissions: 0o755)
-            // Of an upload that was killed.
-            _ = try? Folder(opening: parent).removeAbandonedScratch()
-            let isNew = if case .new = writing { true } else { false }
-            try copy(folder.appending(file), to: target, replacing: !isNew)
+            if cleared.insert(parent).inserted {
+                try FileSystem.createFolders(parent, permissions: 0o755)
+                // Of an upload that was killed.
+                _ = try? Folder(opening: parent).removeAbandonedScratch()
+            }
+            do throws(VaultError) {
+                try copy(folder.appending(file), to: target, replacing: !isNew)
+            } catch {
+                guard isNew, (try? FileSystem.exists(target)) == true else { throw error }
+                throw VaultError(
+                    .busy, "somebody else has written it meanwhile", at: target.string, remedy: "upload again"
+                )
+            }
         }
     }
 

@@ -24,7 +24,9 @@ struct RsyncDestination: UploadDestination {
     func sizes() async throws(VaultError) -> [String: UInt64] {
         let areas = ["metadata", "targets"].flatMap { ["--include=/\($0)/", "--include=/\($0)/**"] }
         let answer = try await rsync.run(
-            ["--recursive", "--list-only", "--no-human-readable"] + areas + ["--exclude=*", "--", root],
+            ["--recursive", "--list-only", "--no-human-readable", "--8-bit-output"] + areas + [
+                "--exclude=*", "--", root,
+            ],
             accepting: [0] + Self.incomplete, for: name)
         guard answer.status == 0 else {
             // The folder itself is not there; (2) is the system's number for that.
@@ -66,7 +68,10 @@ struct RsyncDestination: UploadDestination {
     func differing(_ files: [String], from folder: FilePath) async throws(VaultError) -> [String] {
         // A dry run by checksums. Twice itemized, so that files are named that rsync would not send.
         let answer = try await copy(
-            ["--dry-run", "--checksum", "--itemize-changes", "--itemize-changes", "--out-format=%i %n"],
+            [
+                "--dry-run", "--checksum", "--8-bit-output", "--itemize-changes", "--itemize-changes",
+                "--out-format=%i %n",
+            ],
             files,
             from: "\(folder.string)/", to: root)
         var confirmed: Set<String> = []

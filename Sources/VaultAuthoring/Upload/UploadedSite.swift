@@ -60,7 +60,8 @@ struct UploadedSite {
 
         let own = try await Self.seen(in: metadata, under: roots, fetching: &hosted)
         let known = roots.filter { $0.version <= hostedVersion }
-        seen = try await Self.seen(under: known, in: &hosted, at: destination)
+        // Without any root there an upload was interrupted.
+        seen = try await Self.seen(under: known.isEmpty ? roots : known, in: &hosted, at: destination)
         if let own, let seen, seen.isRemembered(under: roots) {
             try Self.requireNotOlder(own, than: seen, at: destination)
         }
