@@ -20,7 +20,7 @@ import Testing
         switch way {
         case .fetch, .fetchOfAll:
             let client = try hosted.client()
-            do { try await client.fetch(way == .fetch ? .automatic : .all) } catch { return error }
+            do { _ = try await client.fetch(way == .fetch ? .automatic : .all) } catch { return error }
             return nil
         case .install: return try await hosted.downloader().run(.install).firstError
         case .update: return try await hosted.downloader().run(.update).firstError
@@ -66,13 +66,13 @@ import Testing
         let client = try hosted.client()
         let (one, extras) = (try PackID("levels/one"), try PackID("extras"))
         client.pause(one)
-        async let fetched: Void = client.fetch()
+        async let fetched = client.fetch()
         while try await client.status(of: extras).state != .loaded {
             try await Task.sleep(for: .milliseconds(5))
         }
         #expect(!asked.contains("one"))
         client.resume(one)
-        try await fetched
+        _ = try await fetched
         #expect(try await client.status(of: one).state == .loaded)
     }
 }

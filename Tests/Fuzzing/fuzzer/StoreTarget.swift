@@ -52,7 +52,7 @@ final class StoreTarget: FuzzTarget {
                 site: SiteLocation(path: FilePath(folder.appending(path: "vault/site").path)),
                 store: StoreLayout(root: FilePath(store.path)), trustedRoot: Array(root), keys: keys)
             if edition == 0 {
-                try await VaultClient(configuration).fetch()
+                _ = try await VaultClient(configuration).fetch()
             } else {
                 _ = try await PackDownloader(configuration).run(.update)
             }
