@@ -30,17 +30,28 @@ extension VaultStore {
         var usage = NetworkUsage()
         for role in StoreRole.allCases {
             let log = TrafficLog(of: StoreAccess(layout: layout, role: role))
-            for day in (try? log.days()) ?? [] {
-                for entry in log.entries(on: day) {
-                    usage.days[day, default: NetworkUsage.Bytes()].add(entry)
-                    if let pack = entry.pack.map(shownID) {
-                        usage.packs[pack, default: NetworkUsage.Bytes()].add(entry)
-                    } else {
-                        usage.metadata.add(entry)
-                    }
+            var budget = role == .app ? .unlimited : TrafficLog.sharedBudget
+            // The newest days first: the budget may not suffice for all.
+            for day in ((try? log.days()) ?? []).reversed() {
+                log.forEachEntry(on: day, within: &budget) { entry in
+                    usage.add(entry, of: entry.pack.map(shownID), on: day, by: role)
                 }
             }
         }
         return usage
+    }
+}
+
+extension NetworkUsage {
+    /// Number of packs that a downloader's log may add: of forged ones there could be any number.
+    private static let packLimit = 1 << 15
+
+    fileprivate mutating func add(
+        _ entry: TrafficLog.Entry, of pack: PackID?, on day: String, by role: StoreRole
+    ) {
+        days[day, default: Bytes()].add(entry)
+        guard let pack else { return metadata.add(entry) }
+        guard role == .app || packs[pack] != nil || packs.count < Self.packLimit else { return }
+        packs[pack, default: Bytes()].add(entry)
     }
 }

@@ -13,8 +13,12 @@ struct TrafficLog: Sendable {
 
     /// Number of days that are kept.
     static let keptDays = 92
-    /// Bytes of a day that are read: of one's own area, and of one where others may write.
-    private static let limits: [StoreRole: Int] = [.app: 16 << 20, .downloader: 1 << 20]
+    /// Bytes of a day that are read in permanent storage; see ``StoreArea/FileKind/traffic``.
+    private static let ownLimit = 16 << 20
+    /// Number of names in the folder of days that are looked at when old days are removed.
+    private static let nameLimit = 4096
+    /// Bytes of all days that are read of a downloader's log: a day has a few kilobytes.
+    static let sharedBudget = StoreArea.Budget(bytes: 8 << 20)
 
     init(of store: StoreAccess) {
         folder = store.layout.traffic(of: store.role)
@@ -66,26 +70,42 @@ struct TrafficLog: Sendable {
 
     /// Other names are nobody's days.
     private static func days(in folder: borrowing Folder) throws(VaultError) -> [String] {
-        try folder.names().map { String(decoding: $0, as: UTF8.self) }
+        try folder.names(upTo: nameLimit).names.map { String(decoding: $0, as: UTF8.self) }
             .filter { UTCTime("\($0)T00:00:00Z") != nil }
     }
 
-    /// The days that count: no others may be in the place of the real ones.
+    /// The days that count, in order: no others may be in the place of the real ones.
     func days(until now: UTCTime = .now) throws(VaultError) -> [String] {
         guard let folder = try openFolder() else { return [] }
-        let (first, last) = (now.adding(days: -Self.keptDays), now.adding(days: 1))
-        return try Self.days(in: folder).filter {
-            UTCTime("\($0)T00:00:00Z").map { first <= $0 && $0 <= last } ?? false
+        var found: [String] = []
+        for age in (-1...Self.keptDays).reversed() {
+            let day = String(now.adding(days: -age).description.prefix(10))
+            if try folder.status(of: day) != nil { found.append(day) }
+        }
+        return found
+    }
+
+    /// Passes the entries of a day to `body`. Lines that a killed process left incomplete are skipped, and days that are too long,
+    /// or for which the budget does not suffice.
+    func forEachEntry(on day: String, within budget: inout StoreArea.Budget, _ body: (Entry) -> Void) {
+        let limit = store.role == .app ? Self.ownLimit : StoreArea.FileKind.traffic.limit
+        guard let folder = try? openFolder(), (try? folder.status(of: day))??.hardLinks == 1,
+            let bytes = try? folder.openFile(day).readAll(limit: limit), budget.take(bytes.count)
+        else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
+            if let entry = Self.entry(line) { body(entry) }
         }
     }
 
-    /// Lines that a killed process left incomplete are skipped, and days that are too long.
+    /// The entries of one day.
     func entries(on day: String) -> [Entry] {
-        guard let limit = Self.limits[store.role], let folder = try? openFolder(),
-            (try? folder.status(of: day))??.hardLinks == 1,
-            let bytes = try? folder.openFile(day).readAll(limit: limit)
-        else { return [] }
-        return bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.entry)
+        var budget = StoreArea.Budget()
+        var found: [Entry] = []
+        forEachEntry(on: day, within: &budget) { found.append($0) }
+        return found
     }
 
     private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {

@@ -77,7 +77,7 @@ struct StoreInventory: Sendable {
     /// The packs that the files in ephemeral storage may belong to.
     private func arrivingIDs() throws(VaultError) -> [PackID] {
         guard try FileSystem.exists(layout.ephemeral),
-            try !Folder(opening: layout.ephemeral).names().isEmpty
+            try !Folder(opening: layout.ephemeral).names(upTo: 1).names.isEmpty
         else { return [] }
         return try records.allIDs().filter { (try? records.arriving(of: $0))?.isEmpty == false }
     }

@@ -52,8 +52,8 @@ struct DiskSpace: Sendable {
         try await make(for: pack.length, of: pack.id, in: folder)
     }
 
-    /// The packs that may be removed and that nobody reads, in the order in which they go. Under the lock: a process that begins to
-    /// read one now gets it, or finds it gone.
+    /// The packs that may be removed and that nobody reads, in the order in which they go. Where they are to be removed, under the
+    /// lock: a process that begins to read one now gets it, or finds it gone.
     func purgeablePacks(
         by priorities: PreservationPriorities, besides pack: PackID? = nil, on folder: FilePath
     ) throws(VaultError) -> [PurgeablePack] {

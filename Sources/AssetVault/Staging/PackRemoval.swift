@@ -98,11 +98,10 @@ struct PackRemoval: Sendable {
         try layout.makeEphemeral()
         let folder = try Folder(opening: layout.ephemeral)
         try folder.removeAbandonedScratch()
-        guard try !folder.names().isEmpty else { return }
+        guard try !folder.names(upTo: 1).names.isEmpty else { return }
         try await store.withLock { () throws(VaultError) in
             let needed = try neededDownloads()
-            for name in try folder.names() {
-                let text = String(decoding: name, as: UTF8.self)
+            for text in try layout.ephemeralArea.names(in: layout.ephemeral) {
                 guard let digest = StoreLayout.digest(inDownload: text) else { continue }
                 // A mark counts only while its process has it locked.
                 let isMark = text.hasSuffix(StoreLayout.markSuffix)

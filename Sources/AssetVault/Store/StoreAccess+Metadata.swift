@@ -44,6 +44,14 @@ extension StoreAccess {
         try await metadata.adopt(metadata(of: .downloader), trusting: trustedRoot)
     }
 
+    /// What a downloader's metadata say, as ``adoptPin()`` and ``adoptMetadata(trusting:)`` would take them; nothing is stored.
+    func broughtState(trusting trustedRoot: [UInt8]?) async throws(VaultError) -> EarlierState {
+        let brought = metadata(of: .downloader)
+        var root = trustedRoot
+        if root == nil, isOnlyOurs(layout.shared) { root = try brought.pinnedRoot { isOnlyOurs($0) } }
+        return try await metadata.state(of: brought, trusting: root)
+    }
+
     /// Whether nobody but this user can have written there.
     private func isOnlyOurs(_ path: FilePath) -> Bool {
         guard let status = try? FileSystem.status(of: path) else { return false }

@@ -77,6 +77,23 @@ struct StoredListing: Sendable {
         storedNames = chain.hasQuietNames ? try StoredNames(of: store) : nil
     }
 
+    /// What a downloader's metadata list that the app would adopt, read only; nil where they do not verify.
+    init?(
+        broughtTo store: StoreAccess, trusting trustedRoot: [UInt8]?, choosing choice: ListingChoice
+    ) async throws(VaultError) {
+        let choice = try StoredListingChoice(of: store).completing(choice)
+        (trust, channel) = (store.metadata, choice.channel ?? .live)
+        (appVersion, device) = (choice.appVersion, choice.decidingDevice)
+        do throws(VaultError) {
+            let state = try await store.broughtState(trusting: trustedRoot)
+            (chain, lookup) = (try state.chain.following(channel), state.lookup)
+        } catch {
+            guard !Task.isCancelled else { throw error }
+            return nil
+        }
+        storedNames = chain.hasQuietNames ? try StoredNames(of: store) : nil
+    }
+
     /// What was listed before; see ``firstEarlier(_:)``.
     init(_ present: Self, before chain: TrustChain, _ lookup: TargetLookup) {
         self = present

@@ -1,6 +1,7 @@
 public import VaultErrors
 
-/// What a client verified before a refresh: one state of the site, with the delegated roles that were read then.
+/// One verified state of a site that is not the present one here, with the delegated roles that were read with it: what was verified
+/// before a refresh, or what another store has.
 public struct EarlierState: Sendable {
     public let chain: TrustChain
     public let lookup: TargetLookup
