@@ -44,7 +44,7 @@ import VaultFileSystem
         for role in StoreRole.allCases { try fill(layout.work(of: role).appending("mark"), []) }
         #expect(try await hosted.downloader().run(.install).firstError == nil)
         let client = try hosted.client()
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.status(of: .one).state == .loaded)
         #expect(try await client.store.usage().packs.contains { $0.id.description == Game.id })
         for path in places { try FileSystem.removeTree(path.appending("a")) }
@@ -65,7 +65,7 @@ import VaultFileSystem
         try fill(place, Array("[".utf8), length: 1 << 40)
         try fill(layout.recordPath(of: try .one, in: .downloader), Array("[".utf8), length: 1 << 40)
         #expect(try await hosted.downloader().run(.install).firstError == nil)
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         #expect(try await hosted.client().status(of: .one).state == .loaded)
     }
 
@@ -79,20 +79,20 @@ import VaultFileSystem
         limited.policy.essentialDownloadAllowance = 1 << 20
         let report = try await PackDownloader(limited).run(.install)
         #expect(report.firstError == nil && report.refusals.isEmpty)
-        #expect(try await hosted.client().status(of: .one).state == .downloaded)
+        #expect(try await hosted.client().status(of: .one).state == .toBeTransferred)
     }
 
     @Test func forgedTraffic() async throws {
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         let honest = try await hosted.client().store.networkUsage()
+        var lines: [UInt8] = []
+        var number = 0
+        while lines.count < 1 << 20 {
+            lines += Array("1 metered x.\(number)\n".utf8)
+            number += 1
+        }
         for age in 0..<TrafficLog.keptDays {
             let day = String(UTCTime.now.adding(days: -age).description.prefix(10))
-            var lines: [UInt8] = []
-            var number = 0
-            while lines.count < 1 << 20 - 32 {
-                lines += Array("1 metered x\(age).\(number)\n".utf8)
-                number += 1
-            }
             try fill(layout.traffic(of: .downloader).appending(day), lines)
         }
         let usage = try await hosted.client().store.networkUsage()
@@ -104,7 +104,7 @@ import VaultFileSystem
     /// A pack counts that the metadata list, whatever stands beside a file.
     @Test func forgedManifests() async throws {
         let client = try hosted.client()
-        try await client.fetch()
+        _ = try await client.fetch()
         let pack = try await client.pack(withID: .one)
         let digest = SHA256.hash(Array("forged".utf8).span).hex
         for id in [pack.id, try PackID("forged/pack")] {
@@ -128,7 +128,7 @@ import VaultFileSystem
 
     /// A link in the way leads nowhere.
     @Test func linksAreNotFollowed() async throws {
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         let state = layout.recordPath(of: try .one, in: .downloader).removingLastComponent()
         try FileSystem.createFolders(state.removingLastComponent(), permissions: 0o700)
         let own = layout.recordPath(of: try .one, in: .app).removingLastComponent()
@@ -162,5 +162,22 @@ import VaultFileSystem
         #expect(try await store.purgeablePacks().isEmpty)
         _ = try store.path(of: .one)
         withExtendedLifetime(held) {}
+    }
+
+    /// Roles that only a downloader read are not stored then, and nobody waits to store each of them.
+    @Test func rolesOfADownloader() async throws {
+        let hosted = try await HostedGame()
+        try await hosted.game.publishInBins(32)
+        _ = try await hosted.downloader().run(.install)
+        _ = try await hosted.client().refresh()
+        let layout = hosted.game.place.layout
+        let trust = try Folder(opening: layout.trust(of: .app))
+        #expect(try trust.names().count { String(decoding: $0, as: UTF8.self).hasPrefix("packs-") } < 16)
+        let lock = OpenFileReference(try OpenFile(updating: layout.trust(of: .app).appending("lock")))
+        #expect(try lock.file.tryLock(exclusive: true))
+        let store = try hosted.client().store
+        #expect(try await store.status().map(\.id.description) == ["extras", "levels/one"])
+        #expect(try await store.status(of: .one).state == .toBeTransferred)
+        withExtendedLifetime(lock) {}
     }
 }

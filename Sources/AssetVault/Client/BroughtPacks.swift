@@ -15,9 +15,10 @@ struct BroughtPacks {
             try await store.journal.states().map { ($0.id, $0.record) }, uniquingKeysWith: { $1 })
         let brought = Set(try store.records.broughtIDs())
         if !brought.isEmpty {
+            var budget = StoreArea.Budget()
             for listing in try await listings() {
                 for pack in try await listing.packs.map(\.pack) where brought.contains(pack.id) {
-                    records[pack.id] = shown(records[pack.id] ?? PackRecord(), with: pack)
+                    records[pack.id] = shown(records[pack.id] ?? PackRecord(), with: pack, within: &budget)
                 }
             }
         }
@@ -28,8 +29,11 @@ struct BroughtPacks {
     func record(of id: PackID) async throws(VaultError) -> PackRecord {
         var record = try await store.journal.state(of: id)
         guard try store.records.isBrought(id) else { return record }
+        var budget = StoreArea.Budget()
         for listing in try await listings() {
-            if let offer = try? await listing.offer(of: id) { record = shown(record, with: offer.pack) }
+            if let offer = try? await listing.offer(of: id) {
+                record = shown(record, with: offer.pack, within: &budget)
+            }
         }
         return record
     }
@@ -41,7 +45,9 @@ struct BroughtPacks {
         return [kept, brought].compactMap(\.self)
     }
 
-    private func shown(_ record: PackRecord, with listed: PackManifest) -> PackRecord {
+    private func shown(
+        _ record: PackRecord, with listed: PackManifest, within budget: inout StoreArea.Budget
+    ) -> PackRecord {
         let present = [record.loaded?.pack.sha256, record.waiting?.sha256]
         guard !record.isRemoved, !present.contains(listed.sha256),
             record.loaded.map({ $0.pack.version < listed.version }) ?? true
@@ -50,7 +56,7 @@ struct BroughtPacks {
         if (try? store.waiting(listed.id).seemsToHold(listed)) == true {
             record.waiting = listed
         } else if record.arriving == nil,
-            let other = try? store.records.record(of: listed.id, in: .downloader),
+            let other = try? store.records.record(of: listed.id, in: .downloader, within: &budget),
             other.arriving?.sha256 == listed.sha256
         {
             record.arriving = listed

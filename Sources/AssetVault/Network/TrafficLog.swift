@@ -10,15 +10,12 @@ import VaultFileSystem
 struct TrafficLog: Sendable {
     private let folder: FilePath
     private let store: StoreAccess
+    var role: StoreRole { store.role }
 
     /// Number of days that are kept.
     static let keptDays = 92
-    /// Bytes of a day that are read in permanent storage; see ``StoreArea/FileKind/traffic``.
-    private static let ownLimit = 16 << 20
     /// Number of names in the folder of days that are looked at when old days are removed.
     private static let nameLimit = 4096
-    /// Bytes of all days that are read of a downloader's log: a day has a few kilobytes.
-    static let sharedBudget = StoreArea.Budget(bytes: 8 << 20)
 
     init(of store: StoreAccess) {
         folder = store.layout.traffic(of: store.role)
@@ -85,38 +82,11 @@ struct TrafficLog: Sendable {
         return found
     }
 
-    /// Passes the entries of a day to `body`. Lines that a killed process left incomplete are skipped, and days that are too long,
-    /// or for which the budget does not suffice.
-    func forEachEntry(on day: String, within budget: inout StoreArea.Budget, _ body: (Entry) -> Void) {
-        let limit = store.role == .app ? Self.ownLimit : StoreArea.FileKind.traffic.limit
-        guard let folder = try? openFolder(), (try? folder.status(of: day))??.hardLinks == 1,
-            let bytes = try? folder.openFile(day).readAll(limit: limit), budget.take(bytes.count)
-        else { return }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-            rest = rest.dropFirst(line.count + 1)
-            if let entry = Self.entry(line) { body(entry) }
-        }
-    }
-
-    /// The entries of one day.
-    func entries(on day: String) -> [Entry] {
-        var budget = StoreArea.Budget()
-        var found: [Entry] = []
-        forEachEntry(on: day, within: &budget) { found.append($0) }
-        return found
-    }
-
-    private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
-        let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-        guard words.count == 3, let bytes = UInt64(words[0]), ["metered", "unmetered"].contains(words[1])
-        else {
-            return nil
-        }
-        let pack = words[2] == "-" ? nil : try? PackID(String(words[2]))
-        guard words[2] == "-" || pack != nil else { return nil }
-        return Entry(bytes: bytes, isMetered: words[1] == "metered", pack: pack)
+    /// The first bytes of a day, up to a limit; nil where there is no such day. Others may have put anything in its place.
+    func bytes(of day: String, upTo limit: Int) throws(VaultError) -> [UInt8]? {
+        guard let folder = try openFolder(), try folder.status(of: day)?.hardLinks == 1 else { return nil }
+        let file = try folder.openFile(day)
+        return try file.readExactly(Int(clamping: min(file.status().size, UInt64(limit))), at: 0)
     }
 
     static var today: String { String(UTCTime.now.description.prefix(10)) }

@@ -79,7 +79,13 @@ struct StoreInventory: Sendable {
         guard try FileSystem.exists(layout.ephemeral),
             try !Folder(opening: layout.ephemeral).names(upTo: 1).names.isEmpty
         else { return [] }
-        return try records.allIDs().filter { (try? records.arriving(of: $0))?.isEmpty == false }
+        var budget = StoreArea.Budget()
+        var found: [PackID] = []
+        for id in try records.allIDs()
+        where (try? records.arriving(of: id, within: &budget))?.isEmpty == false {
+            found.append(id)
+        }
+        return found
     }
 
     /// - Parameter offered: the pack that the site lists: files with its digest count, whichever role made them and

@@ -115,12 +115,13 @@ struct PackRemoval: Sendable {
     /// The digests of the packs that are arriving; nil where a record can't be read, since it may name any of them.
     private func neededDownloads() throws(VaultError) -> Set<String>? {
         var needed: Set<String> = []
+        var budget = StoreArea.Budget()
         for id in try records.allIDs() {
             // A damaged record is made anew.
             if (try? records.record(of: id)) == nil { _ = try? store.recovery.recover(locked: id) }
             let own = try? records.record(of: id)
             for role in StoreRole.allCases {
-                guard let record = try? records.record(of: id, in: role) else { return nil }
+                guard let record = try? records.record(of: id, in: role, within: &budget) else { return nil }
                 guard let pack = record.arriving else { continue }
                 // Another process installed it or a newer version, while the one that recorded the download was stopped.
                 let isInstalled = pack.sha256 == own?.loaded?.pack.sha256

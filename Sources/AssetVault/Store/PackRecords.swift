@@ -126,9 +126,16 @@ struct PackRecords: Sendable {
 
     /// The packs that some role is downloading under this ID. Throws where that can't be read.
     func arriving(of id: PackID) throws(VaultError) -> [PackManifest] {
+        var budget = StoreArea.Budget()
+        return try arriving(of: id, within: &budget)
+    }
+
+    func arriving(of id: PackID, within budget: inout StoreArea.Budget) throws(VaultError) -> [PackManifest] {
         var found: [PackManifest] = []
         for role in StoreRole.allCases {
-            if let pack = try record(of: id, in: role).arriving, !found.contains(pack) { found.append(pack) }
+            if let pack = try record(of: id, in: role, within: &budget).arriving, !found.contains(pack) {
+                found.append(pack)
+            }
         }
         return found
     }

@@ -15,6 +15,13 @@ extension StoreAccess {
             folder: layout.trust(of: role), permissions: (permissions ?? .permanent).folders)
     }
 
+    /// The role's metadata as they are read without the network: nobody who has their lock, and may be stopped, is waited for.
+    var readableMetadata: MetadataStore {
+        let metadata = metadata
+        return MetadataStore(
+            folder: metadata.folder, patience: .zero, permissions: metadata.permissions)
+    }
+
     /// Makes the area in which the role's metadata are kept.
     func prepareMetadata() throws(VaultError) {
         try FileSystem.createFolders(layout.area(of: role), permissions: layout.permissions(of: role).folders)

@@ -57,7 +57,7 @@ struct StoredListing: Sendable {
     init?(
         kept store: StoreAccess, trusting trustedRoot: [UInt8]? = nil, choosing choice: ListingChoice = .none
     ) async throws(VaultError) {
-        trust = store.metadata
+        trust = store.readableMetadata
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
         let source = store.metadata(of: .downloader).asSource
         lookup = trust.lookup(from: source, now: .earliest)
