@@ -30,7 +30,9 @@ extension Folder {
     @discardableResult
     public func removeAbandonedScratch() throws(VaultError) -> Int {
         var removed = 0
-        for name in try names() where ScratchName.matches(name) {
+        // Others may have filled the folder: its names are not kept.
+        try forEachName { (name) throws(VaultError) in
+            guard ScratchName.matches(name) else { return }
             do throws(VaultError) {
                 if try removeIfAbandoned(name) { removed += 1 }
             } catch {

@@ -6,18 +6,25 @@ internal import VaultErrors
 ///
 /// All work uses the descriptor of the current folder, opened without following links. The way down is recorded by
 /// device and inode, and `..` must lead back to the same folders: so any depth needs two descriptors, and a folder that
-/// is moved elsewhere meanwhile stops the work.
+/// is moved elsewhere meanwhile stops the work. Of a folder with many folders a part is removed at a time.
 struct TreeRemoval: ~Copyable {
     private struct Level {
         let name: [CChar]
         let status: FileStatus
-        /// Its folders that are not removed yet.
+        /// Its folders that are not removed yet, and whether it has others.
         var subfolders: [[CChar]] = []
+        var hasOthers = false
+        /// How often its folders were listed because there were others.
+        var rounds = 0
         var attempts = 0
     }
 
     /// How often a folder is emptied again because another process adds files to it.
     private static let attemptLimit = 100
+    /// Number of folders in a folder that are known at a time.
+    private static let subfolderLimit = 4096
+    /// How often such a part is removed: another process could add folders for ever.
+    private static let roundLimit = 1024
 
     private let parent: Int32
     private let path: FilePath
@@ -49,24 +56,28 @@ struct TreeRemoval: ~Copyable {
     /// Unlinks everything but folders in the current one, and collects the folders.
     private mutating func removeFiles() throws(VaultError) {
         let descriptor = current.descriptor
-        let levels = levels
-        let path = path
         var subfolders: [[CChar]] = []
-        try current.forEachName { (bytes) throws(VaultError) in
+        var hasOthers = false
+        var failure: (result: Int32, name: [CChar])?
+        try current.visitNames(whileTrue: { bytes in
             let name = bytes.map(CChar.init(bitPattern:)) + [0]
             let removed = unsafe vault_unlink(descriptor, name)
             if removed == -EISDIR {
-                subfolders.append(name)
-            } else if removed != -ENOENT {
-                try check(removed, .changing, "remove", Self.entry(of: name, in: levels, path))
+                hasOthers = subfolders.count == Self.subfolderLimit
+                if !hasOthers { subfolders.append(name) }
+                return !hasOthers
             }
+            if removed < 0, removed != -ENOENT { failure = (removed, name) }
+            return failure == nil
+        })
+        if let failure {
+            try check(failure.result, .changing, "remove", Self.entry(of: failure.name, in: levels, path))
         }
-        self.levels[levels.count - 1].subfolders = subfolders
+        levels[levels.count - 1].subfolders = subfolders
+        levels[levels.count - 1].hasOthers = hasOthers
     }
 
     private mutating func descend(into name: [CChar]) throws(VaultError) {
-        let levels = levels
-        let path = path
         guard
             let folder = try Self.open(
                 name, in: current.descriptor, path: Self.entry(of: name, in: levels, path))
@@ -86,6 +97,10 @@ struct TreeRemoval: ~Copyable {
     /// Removes the current, empty folder, and returns to its parent.
     private mutating func ascend() throws(VaultError) {
         let level = levels[levels.count - 1]
+        if level.hasOthers, level.rounds < Self.roundLimit {
+            levels[levels.count - 1].rounds += 1
+            return try removeFiles()
+        }
         let removed: Int32
         if levels.count == 1 {
             removed = unsafe vault_rmdir(parent, level.name)

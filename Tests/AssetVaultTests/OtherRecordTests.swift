@@ -25,14 +25,15 @@ import VaultFileSystem
         let bytes = try DurableFile.read(own, limit: 1 << 20)
         try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
         let records = PackRecords(layout: layout, role: .app)
-        for count in [4 << 20, 4 << 20 + 1] {
+        let limit = StoreArea.FileKind.record.limit
+        for count in [limit, limit + 1] {
             let padded = bytes + Array(repeating: UInt8(ascii: " "), count: count - bytes.count)
             for path in [own, other] {
                 try DurableFile.write(padded.span, to: path, permissions: 0o600, replacing: true)
             }
             #expect(try records.record(of: .one, in: .app).loaded?.pack.version == 1)
             let isRefused = await category { _ = try records.record(of: .one, in: .downloader) } == .corrupt
-            #expect(isRefused == (count > 4 << 20))
+            #expect(isRefused == (count > limit))
             #expect(try await client.status(of: .one).state == .loaded)
         }
     }

@@ -1,6 +1,8 @@
 import AssetVault
+import Glibc
 import Sampling
 import Synchronization
+import SystemPackage
 import Testing
 import VaultAuthoring
 import VaultFileSystem
@@ -110,6 +112,35 @@ import VaultFileSystem
         // The same bytes again are right again.
         try flipByte(of: lease.root, at: 700_000)
         #expect(try await reader.read(0..<reader.size) == large)
+    }
+
+    /// Damage that leaves the file's time as it was, as that of a disk does, is repaired by the fetch after the read that met it.
+    @Test(arguments: ["contents", "descriptor", "catalog"]) func damageIsRepairedByTheNextFetch(
+        metBy read: String
+    ) async throws {
+        let client = try await game.fetched(.sealed)
+        let path = try await client.lease(of: .one).root
+        let sound = try DurableFile.read(path, limit: 1 << 28)
+        let modified = try #require(try FileSystem.status(of: path)).modified
+        try flipByte(of: path, at: read == "catalog" ? UInt64(sound.count) - 100 : 700_000)
+        let time = timespec(
+            tv_sec: Int(modified / 1_000_000_000), tv_nsec: Int(modified % 1_000_000_000))
+        let restored = unsafe utimensat(AT_FDCWD, path.string, [time, time], 0)
+        try #require(restored == 0)
+        _ = try await game.fetched(.sealed)
+        try #require(try DurableFile.read(path, limit: 1 << 28) != sound, "nobody met it yet")
+        let reader = game.place.store()
+        let found = await category {
+            switch read {
+            case "contents": _ = try await reader.contents(of: bin, in: .one)
+            case "descriptor": try await reader.fileDescriptor(of: bin, in: .one).close()
+            default: _ = try await reader.entries(in: .one)
+            }
+        }
+        #expect(found == .corrupt)
+        _ = try await game.fetched(.sealed)
+        #expect(try DurableFile.read(path, limit: 1 << 28) == sound)
+        #expect(try await reader.contents(of: bin, in: .one) == large)
     }
 
     /// Neither a pack's catalog nor the last piece is read twice.

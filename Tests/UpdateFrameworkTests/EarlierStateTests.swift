@@ -103,6 +103,14 @@ import VaultFileSystem
         #expect(try await states().isEmpty)
     }
 
+    /// A state that was read before a key of the timestamp was replaced says what was not read again.
+    @Test mutating func aReplacedTimestampKey() async throws {
+        repository.keys[.timestamp] = [SigningKey()]
+        try repository.publish("team", .root, .snapshot, .timestamp)
+        try await client.refresh(repository.source)
+        #expect(try await teamVersions() == [1])
+    }
+
     /// A damaged role is a missing one; a damaged state is none.
     @Test mutating func damage() async throws {
         try publishTeam()

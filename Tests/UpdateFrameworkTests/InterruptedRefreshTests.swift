@@ -1,5 +1,6 @@
 import SystemPackage
 import Testing
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
@@ -55,6 +56,34 @@ import VaultFileSystem
         let error = await #expect(throws: VaultError.self) { try await client.refresh(old) }
         #expect(error?.category == .untrusted)
         #expect(client.versions[.timestamp] == 2)
+    }
+
+    /// A root that replaces a key of the timestamp or the snapshot makes a client forget both. What was verified before it can
+    /// still be read.
+    @Test(
+        arguments: [MetadataRole.timestamp, .snapshot],
+        ["timestamp.json", "2.snapshot.json", "2.targets.json"])
+    mutating func aReplacedKey(of role: MetadataRole, failingAt name: String) async throws {
+        let old = repository.source
+        repository.records.append(
+            TargetRecord(path: "packs/b.avpack", length: 1, sha256: SHA256.hash([7].span)))
+        repository.keys[role] = [SigningKey()]
+        try repository.publish(.root, .targets, .snapshot, .timestamp)
+        try await refresh(failingAt: name)
+        #expect(client.versions[.root] == 2)
+        #expect(try await client.store.storedChain().versions == Self.first)
+        let error = await #expect(throws: VaultError.self) { try await client.refresh(old) }
+        #expect(error?.category == .untrusted)
+        // A second one.
+        repository.keys[role] = [SigningKey()]
+        try repository.publish(.root, .targets, .snapshot, .timestamp)
+        try await refresh(failingAt: "timestamp.json")
+        #expect(client.versions[.root] == 3)
+        #expect(try await client.store.storedChain().versions == Self.first)
+
+        try await client.refresh(repository.source)
+        #expect(try await client.store.storedChain().versions[.targets] == 3)
+        #expect(!client.fileNames.contains("earlier"))
     }
 
     /// What a key signed that was revoked since counts no more.

@@ -31,6 +31,17 @@ struct TreeRemovalTests {
         #expect(try FileSystem.exists(testFolder["kept/precious"]) == false)
     }
 
+    /// More folders side by side, and inside each other, than are known at a time.
+    @Test func manyFolders() throws {
+        try testFolder.folder("tree")
+        let tree = try Folder(opening: testFolder["tree"])
+        for number in 0..<9000 { try tree.createFolder("\(number)", permissions: 0o700) }
+        var deep = try tree.openFolder("0")
+        for _ in 0..<2000 { deep = try deep.createFolder("a", permissions: 0o700) }
+        try FileSystem.removeTree(testFolder["tree"])
+        #expect(try testFolder.names() == [])
+    }
+
     @Test func discardsAnyKindOfEntry() throws {
         try testFolder.folder("tree")
         try testFolder.file("tree/file")

@@ -61,7 +61,9 @@ extension VaultStore {
                 .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: place,
                 remedy: "give a key provider")
         }
-        return try await openPacks.pack(of: lease, keys: keys)
+        return try await lease.noting { () throws(VaultError) in
+            try await openPacks.pack(of: lease, keys: keys)
+        }
     }
 
     /// A file descriptor to read one file by, at its start, for code that wants an open file; the caller closes it. It stays
@@ -82,7 +84,9 @@ extension VaultStore {
         case .plain(let file): return try file.duplicated()
         case .sealed(let pack, let entry, _):
             var memory = try SealedMemory(named: FilePath(path.string))
-            try await pack.read(entry.content) { part throws(VaultError) in try memory.append(part) }
+            try await reader.lease.noting { () throws(VaultError) in
+                try await pack.read(entry.content) { part throws(VaultError) in try memory.append(part) }
+            }
             return try memory.seal()
         }
     }

@@ -97,6 +97,15 @@ enum StagedVersion: ~Copyable, Sendable {
         }
     }
 
+    /// Gives a sealed file another fingerprint: the next fetch verifies it. The names and kinds of a tree's files are in its
+    /// fingerprint already.
+    func expectVerification() {
+        switch self {
+        case .tree: break
+        case .pack(let file): file.touch()
+        }
+    }
+
     /// Leaves it open, and locked, to the program that this process becomes.
     func keepOpenAcrossExec() throws(VaultError) {
         switch self {

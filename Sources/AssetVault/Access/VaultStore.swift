@@ -44,7 +44,7 @@ public final class VaultStore: Sendable {
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
         var known: Set<PackID> = []
-        for (id, record) in try await storeAccess.journal.states() {
+        for (id, record) in try await brought.records() {
             known.insert(id)
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
@@ -69,8 +69,13 @@ public final class VaultStore: Sendable {
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
         let id = listedID(of: id)
-        let record = try await hasStore ? storeAccess.journal.state(of: id) : PackRecord()
+        let record = try await hasStore ? brought.record(of: id) : PackRecord()
         return try status(of: id, record)
+    }
+
+    /// The records, with what downloaders brought.
+    var brought: BroughtPacks {
+        BroughtPacks(store: storeAccess, trustedRoot: trustedRoot, choice: choice)
     }
 
     /// Whether the store was ever locked.
@@ -126,7 +131,7 @@ public final class VaultStore: Sendable {
 
     /// Why a pack that is not loaded could not be opened; nil where no key is missing, or nothing is known of the pack.
     private func missingKey(of id: PackID) async throws(VaultError) -> VaultError? {
-        let record = try await hasStore ? storeAccess.journal.state(of: id) : PackRecord()
+        let record = try await hasStore ? brought.record(of: id) : PackRecord()
         guard !record.isRemoved else { return nil }
         guard let keys else { return record.waiting == nil ? nil : .awaitingKey(id) }
         var pack = record.waiting

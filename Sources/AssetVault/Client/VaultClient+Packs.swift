@@ -94,7 +94,7 @@ extension VaultClient {
         let digests = Dictionary(offered.map { ($0.id, $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var updated: [PackID] = []
         var withdrawn: [PackID] = []
-        for (id, record) in try await storeAccess.journal.states() {
+        for (id, record) in try await store.brought.records() {
             guard id.description != PackNames.packID, let present = record.waiting ?? record.loaded?.pack
             else { continue }
             switch digests[id] {

@@ -76,7 +76,10 @@ public actor VaultClient {
     /// The same without a record of what was asked for: that follows once it is used, and only if it works.
     @discardableResult
     func updateListing(now: UTCTime = .now) async throws(VaultError) -> SiteAccess.Listing {
-        var listing = try await access.refresh(now: now)
+        let space = DiskSpace(
+            store: storeAccess, reserve: configuration.policy.lowWaterMark, observer: observer)
+        let access = access
+        var listing = try await space.making { () throws(VaultError) in try await access.refresh(now: now) }
         try await openNames(of: &listing)
         self.listing = listing
         return listing

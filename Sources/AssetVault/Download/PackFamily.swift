@@ -66,7 +66,7 @@ struct PackFamily {
         expected = packs.filter { manifest in
             let candidates = [
                 StoredSource(id: manifest.id, file: layout.version(manifest, as: .sealed)),
-                StoredSource(id: manifest.id, file: layout.waitingPack(manifest), isForeign: true),
+                StoredSource(id: manifest.id, file: layout.waitingPack(manifest), area: layout.sharedArea),
                 StoredSource(
                     id: manifest.id, file: layout.tailFile(of: manifest),
                     tree: layout.version(manifest, as: .opened)),

@@ -76,9 +76,10 @@ final class ReusablePacks: Sendable {
     private func recordedOwners() -> [ContentKeyID: Set<PackID>] {
         let records = PackRecords(layout: layout, role: .app)
         var owners: [ContentKeyID: Set<PackID>] = [:]
+        var looked = StoreArea.Budget()
         for id in (try? records.allIDs()) ?? [] {
             for role in StoreRole.allCases {
-                guard let record = try? records.record(of: id, in: role) else { continue }
+                guard let record = try? records.record(of: id, in: role, within: &looked) else { continue }
                 for pack in [record.loaded?.pack, record.waiting, record.arriving] {
                     guard let pack else { continue }
                     owners[pack.contentKeyID, default: []].insert(id)

@@ -12,8 +12,9 @@ struct StoredSource: Sendable {
     let file: FilePath
     /// Nil for a sealed pack.
     var tree: FilePath?
-    /// Whether another user may have written it.
-    var isForeign = false
+    /// The area in which another user may have written it; nil for permanent storage.
+    var area: StoreArea?
+    var isForeign: Bool { area != nil }
 
     /// Of the whole file, according to its name.
     private var digest: SHA256Digest? {
@@ -31,11 +32,17 @@ struct StoredSource: Sendable {
 
     /// Nil where it can't be opened, or is under another content key.
     private func openPack(under key: ContentKeyID) -> PackFile? {
-        guard let name = file.lastComponent?.string,
-            let opened = try? Folder(opening: file.removingLastComponent()).openFile(name),
+        guard let opened = openFile(),
             let pack = try? PackFile(OpenFileReference(opened), as: nil), pack.contentKeyID == key
         else { return nil }
         return pack
+    }
+
+    /// By steps without links where another user may have written it.
+    private func openFile() -> OpenFile? {
+        if let area { return (try? area.openFile(file)) ?? nil }
+        guard let name = file.lastComponent?.string else { return nil }
+        return try? Folder(opening: file.removingLastComponent()).openFile(name)
     }
 
     /// What it has pieces for; nil where it can't be used. A source that can't be used only makes the download larger.
@@ -67,20 +74,25 @@ struct StoredSource: Sendable {
     /// Sealed versions of a pack, ready for use or waiting.
     static func sealed(of id: PackID, in layout: StoreLayout, within budget: ReuseBudget) -> [Self] {
         let (home, waiting) = (layout.home(of: id), layout.waiting(of: id))
-        let kept = names(in: home) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }
+        let kept = names(in: home, of: layout.permanentArea) { name, _ in
+            name.hasPrefix("@") && name.hasSuffix(".avpack")
+        }
         let digests = (try? WaitingPacks(layout: layout, id: id).digests()) ?? []
         let expected = Set(digests.map { "@\($0.hex).avpack" })
-        let brought = names(in: waiting) { name, status in expected.contains(name) && status.hardLinks == 1 }
+        let brought = names(in: waiting, of: layout.sharedArea) { name, status in
+            expected.contains(name) && status.hardLinks == 1
+        }
         return kept.map { Self(id: id, file: home.appending($0)) }
             + prefix(
-                brought.map { Self(id: id, file: waiting.appending($0), isForeign: true) }, waitingLimit,
+                brought.map { Self(id: id, file: waiting.appending($0), area: layout.sharedArea) },
+                waitingLimit,
                 budget)
     }
 
     /// Opened versions of a pack.
     static func trees(of id: PackID, in layout: StoreLayout) -> [Self] {
         let home = layout.home(of: id)
-        return names(in: home) { name, _ in
+        return names(in: home, of: layout.permanentArea) { name, _ in
             VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tailFile } ?? false
         }.compactMap { tail in
             VersionName(ofEntry: tail).map {
@@ -93,12 +105,14 @@ struct StoredSource: Sendable {
     static func arriving(
         in layout: StoreLayout, besides own: FilePath?, under key: ContentKeyID, within budget: ReuseBudget
     ) -> [Self] {
-        let found = names(in: layout.ephemeral) { name, status in
+        let found = names(in: layout.ephemeral, of: layout.ephemeralArea) { name, status in
             StoreLayout.digest(inDownload: name) != nil && !name.hasSuffix(StoreLayout.markSuffix)
                 && name != own?.lastComponent?.string
                 && (try? EphemeralName.isReadable(status, at: layout.ephemeral.appending(name))) == true
         }
-        let sources = found.map { Self(id: nil, file: layout.ephemeral.appending($0), isForeign: true) }
+        let sources = found.map {
+            Self(id: nil, file: layout.ephemeral.appending($0), area: layout.ephemeralArea)
+        }
         return prefix(sources, arrivingLimit, budget).filter { $0.openPack(under: key) != nil }
     }
 
@@ -108,9 +122,13 @@ struct StoredSource: Sendable {
         return FileIdentity(device: found.device, inode: found.inode, changed: found.changed)
     }
 
-    private static func names(in path: FilePath, where isWanted: (String, FileStatus) -> Bool) -> [String] {
-        guard let folder = try? Folder(opening: path), let names = try? folder.names() else { return [] }
-        return names.map { String(decoding: $0, as: UTF8.self) }.filter { name in
+    private static func names(
+        in path: FilePath, of area: StoreArea, where isWanted: (String, FileStatus) -> Bool
+    ) -> [String] {
+        guard let folder = (try? area.openFolder(path)) ?? nil, let names = try? area.names(in: path) else {
+            return []
+        }
+        return names.filter { name in
             guard let status = try? folder.status(of: name) else { return false }
             return isWanted(name, status)
         }.sorted()

@@ -55,7 +55,7 @@ public struct PackDownloader: Sendable {
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
-            metadataBytes: try store.metadata.downloadedBytes())
+            metadataBytes: try store.metadata.downloadedBytes(of: listing.chain))
         let allowance = TransferAllowance(configuration.policy.meteredAllowance)
         let stager = PackStager(
             store: store, network: network.limited(to: allowance), retries: configuration.retries,

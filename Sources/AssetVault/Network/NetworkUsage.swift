@@ -9,12 +9,10 @@ public struct NetworkUsage: Sendable, Hashable {
         public fileprivate(set) var unmetered: UInt64 = 0
         public var all: UInt64 { metered + min(unmetered, .max - metered) }
 
-        fileprivate mutating func add(_ entry: TrafficLog.Entry) {
-            if entry.isMetered {
-                metered += min(entry.bytes, .max - metered)
-            } else {
-                unmetered += min(entry.bytes, .max - unmetered)
-            }
+        fileprivate static func + (left: Self, right: Self) -> Self {
+            Self(
+                metered: left.metered + min(right.metered, .max - left.metered),
+                unmetered: left.unmetered + min(right.unmetered, .max - left.unmetered))
         }
     }
 
@@ -30,17 +28,26 @@ extension VaultStore {
         var usage = NetworkUsage()
         for role in StoreRole.allCases {
             let log = TrafficLog(of: StoreAccess(layout: layout, role: role))
-            for day in (try? log.days()) ?? [] {
-                for entry in log.entries(on: day) {
-                    usage.days[day, default: NetworkUsage.Bytes()].add(entry)
-                    if let pack = entry.pack.map(shownID) {
-                        usage.packs[pack, default: NetworkUsage.Bytes()].add(entry)
-                    } else {
-                        usage.metadata.add(entry)
-                    }
-                }
+            var reading = TrafficReading(log)
+            // The newest days first: the budget may not suffice for all.
+            for day in ((try? log.days()) ?? []).reversed() {
+                reading.forEachEntry(on: day) { usage.add($0, on: day) }
             }
         }
+        usage.packs = Dictionary(usage.packs.map { (shownID(of: $0), $1) }, uniquingKeysWith: +)
         return usage
+    }
+}
+
+extension NetworkUsage {
+    fileprivate mutating func add(_ entry: TrafficLog.Entry, on day: String) {
+        let bytes =
+            entry.isMetered ? Bytes(metered: entry.bytes) : Bytes(unmetered: entry.bytes)
+        days[day] = days[day, default: Bytes()] + bytes
+        if let pack = entry.pack {
+            packs[pack] = packs[pack, default: Bytes()] + bytes
+        } else {
+            metadata = metadata + bytes
+        }
     }
 }

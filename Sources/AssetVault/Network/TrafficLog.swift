@@ -10,11 +10,12 @@ import VaultFileSystem
 struct TrafficLog: Sendable {
     private let folder: FilePath
     private let store: StoreAccess
+    var role: StoreRole { store.role }
 
     /// Number of days that are kept.
     static let keptDays = 92
-    /// Bytes of a day that are read: of one's own area, and of one where others may write.
-    private static let limits: [StoreRole: Int] = [.app: 16 << 20, .downloader: 1 << 20]
+    /// Number of names in the folder of days that are looked at when old days are removed.
+    private static let nameLimit = 4096
 
     init(of store: StoreAccess) {
         folder = store.layout.traffic(of: store.role)
@@ -66,37 +67,26 @@ struct TrafficLog: Sendable {
 
     /// Other names are nobody's days.
     private static func days(in folder: borrowing Folder) throws(VaultError) -> [String] {
-        try folder.names().map { String(decoding: $0, as: UTF8.self) }
+        try folder.names(upTo: nameLimit).names.map { String(decoding: $0, as: UTF8.self) }
             .filter { UTCTime("\($0)T00:00:00Z") != nil }
     }
 
-    /// The days that count: no others may be in the place of the real ones.
+    /// The days that count, in order: no others may be in the place of the real ones.
     func days(until now: UTCTime = .now) throws(VaultError) -> [String] {
         guard let folder = try openFolder() else { return [] }
-        let (first, last) = (now.adding(days: -Self.keptDays), now.adding(days: 1))
-        return try Self.days(in: folder).filter {
-            UTCTime("\($0)T00:00:00Z").map { first <= $0 && $0 <= last } ?? false
+        var found: [String] = []
+        for age in (-1...Self.keptDays).reversed() {
+            let day = String(now.adding(days: -age).description.prefix(10))
+            if try folder.status(of: day) != nil { found.append(day) }
         }
+        return found
     }
 
-    /// Lines that a killed process left incomplete are skipped, and days that are too long.
-    func entries(on day: String) -> [Entry] {
-        guard let limit = Self.limits[store.role], let folder = try? openFolder(),
-            (try? folder.status(of: day))??.hardLinks == 1,
-            let bytes = try? folder.openFile(day).readAll(limit: limit)
-        else { return [] }
-        return bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.entry)
-    }
-
-    private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
-        let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-        guard words.count == 3, let bytes = UInt64(words[0]), ["metered", "unmetered"].contains(words[1])
-        else {
-            return nil
-        }
-        let pack = words[2] == "-" ? nil : try? PackID(String(words[2]))
-        guard words[2] == "-" || pack != nil else { return nil }
-        return Entry(bytes: bytes, isMetered: words[1] == "metered", pack: pack)
+    /// The first bytes of a day, up to a limit; nil where there is no such day. Others may have put anything in its place.
+    func bytes(of day: String, upTo limit: Int) throws(VaultError) -> [UInt8]? {
+        guard let folder = try openFolder(), try folder.status(of: day)?.hardLinks == 1 else { return nil }
+        let file = try folder.openFile(day)
+        return try file.readExactly(Int(clamping: min(file.status().size, UInt64(limit))), at: 0)
     }
 
     static var today: String { String(UTCTime.now.description.prefix(10)) }

@@ -77,9 +77,15 @@ struct StoreInventory: Sendable {
     /// The packs that the files in ephemeral storage may belong to.
     private func arrivingIDs() throws(VaultError) -> [PackID] {
         guard try FileSystem.exists(layout.ephemeral),
-            try !Folder(opening: layout.ephemeral).names().isEmpty
+            try !Folder(opening: layout.ephemeral).names(upTo: 1).names.isEmpty
         else { return [] }
-        return try records.allIDs().filter { (try? records.arriving(of: $0))?.isEmpty == false }
+        var budget = StoreArea.Budget()
+        var found: [PackID] = []
+        for id in try records.allIDs()
+        where (try? records.arriving(of: id, within: &budget))?.isEmpty == false {
+            found.append(id)
+        }
+        return found
     }
 
     /// - Parameter offered: the pack that the site lists: files with its digest count, whichever role made them and

@@ -44,6 +44,31 @@ struct DiskSpace: Sendable {
         }
     }
 
+    /// Runs what writes small files of the app's, such as metadata, whose size is not known before. Where the disk is full, packs that
+    /// may be purged go until the reserve is free, at least one of them, and it is run again.
+    func making<Value>(
+        roomFor body: nonisolated(nonsending) () async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        while true {
+            do throws(VaultError) { return try await body() } catch {
+                guard error.category == .diskFull, !Task.isCancelled, try await purgeSome() else {
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// False where nothing may go.
+    private func purgeSome() async throws(VaultError) -> Bool {
+        let folder = store.layout.permanent
+        let priorities = try await PreservationPriorities(of: store)
+        return try await store.withLock { () throws(VaultError) in
+            let free = try FileSystem.availableSpace(at: folder)
+            let candidates = try purgeablePacks(by: priorities, on: folder)
+            return try !remove(candidates, until: max(reserve, free + 1), on: folder).isEmpty
+        }
+    }
+
     /// The same for a file that is copied, since it is on another file system.
     func make(toMove file: OpenFileReference, of pack: PackManifest, to folder: FilePath)
         async throws(VaultError)
@@ -52,8 +77,8 @@ struct DiskSpace: Sendable {
         try await make(for: pack.length, of: pack.id, in: folder)
     }
 
-    /// The packs that may be removed and that nobody reads, in the order in which they go. Under the lock: a process that begins to
-    /// read one now gets it, or finds it gone.
+    /// The packs that may be removed and that nobody reads, in the order in which they go. Where they are to be removed, under the
+    /// lock: a process that begins to read one now gets it, or finds it gone.
     func purgeablePacks(
         by priorities: PreservationPriorities, besides pack: PackID? = nil, on folder: FilePath
     ) throws(VaultError) -> [PurgeablePack] {

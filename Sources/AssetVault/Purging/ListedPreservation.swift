@@ -1,4 +1,6 @@
 import SealedPack
+import VaultErrors
+import VaultSite
 
 /// How long the packs of each tag stay according to the site. The site's own packs decide, if any has the tag; else those of the
 /// first team that has it. Of these the lowest counts: the tag as a whole should not outlast what its publisher keeps least.
@@ -7,7 +9,21 @@ struct ListedPreservation {
 
     init() {}
 
-    init(of packs: [RankedPack]) {
+    /// Where a role is missing, such as one that the host withholds, its packs could come before those of a team: then the last
+    /// complete listing counts, and without one the site's own packs alone.
+    init(of listing: StoredListing) async throws(VaultError) {
+        let (packs, isComplete) = try await listing.knownPacks
+        let earlier =
+            try await isComplete
+            ? packs
+            : listing.firstEarlier { listing throws(VaultError) in
+                let (packs, isComplete) = try await listing.knownPacks
+                return isComplete ? packs : nil
+            }
+        self.init(of: earlier ?? packs.filter { $0.rank == 0 })
+    }
+
+    private init(of packs: [RankedPack]) {
         for ranked in packs {
             for tag in ranked.pack.tags {
                 var (rank, priority) = (ranked.rank, ranked.pack.listedPreservation)
@@ -24,6 +40,15 @@ struct ListedPreservation {
     subscript(tag: String) -> Double? { byTag[tag]?.priority }
 
     var tags: some Sequence<String> { byTag.keys }
+}
+
+extension StoredListing {
+    fileprivate var knownPacks: (packs: [RankedPack], areComplete: Bool) {
+        get async throws(VaultError) {
+            let tree = try await lookup.tree(of: chain)
+            return (ranked(PublishedPacks(seenIn: tree)), tree.refusals.isEmpty)
+        }
+    }
 }
 
 extension PackManifest {

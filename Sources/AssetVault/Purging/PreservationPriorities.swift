@@ -28,7 +28,7 @@ struct PreservationPriorities {
         guard !chosen.isEmpty, let listing = try await StoredListing(kept: store, choosing: choice) else {
             return
         }
-        listed = ListedPreservation(of: try await listing.packs)
+        listed = try await ListedPreservation(of: listing)
     }
 
     private static func read(_ path: FilePath) throws(VaultError) -> [String: Double] {
@@ -111,7 +111,7 @@ extension VaultStore {
         guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else {
             return ListedPreservation()
         }
-        return ListedPreservation(of: try await listing.packs)
+        return try await ListedPreservation(of: listing)
     }
 
     /// Files of the store that can't be read, and count as empty: the next change replaces them.

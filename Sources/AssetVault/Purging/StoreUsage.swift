@@ -54,7 +54,7 @@ extension VaultStore {
         let notes = try AccessNotes(layout: layout).current()
         let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
         var packs: [StoreUsage.Pack] = []
-        for (id, record) in try await storeAccess.journal.states() {
+        for (id, record) in try await brought.records() {
             guard let pack = record.loaded?.pack ?? record.waiting ?? record.arriving else { continue }
             var (isFree, lastUse): (Bool, UTCTime?) = (true, nil)
             if let versions = try? VersionFolder(of: id, in: layout) {

@@ -9,16 +9,14 @@ extension VaultStore {
         guard try hasStore else { return [] }
         let store = storeAccess
         let priorities = try await PreservationPriorities(of: store, choosing: choice)
-        return try await store.withExistingLock { () throws(VaultError) in
-            let packs = try DiskSpace(store: store).purgeablePacks(by: priorities, on: layout.permanent)
-            guard let free else { return packs.map(shown) }
-            var available = try FileSystem.availableSpace(at: layout.permanent)
-            return Array(
-                packs.prefix { pack in
-                    defer { available += min(pack.size, .max - available) }
-                    return available < free
-                }.map(shown))
-        }
+        let packs = try DiskSpace(store: store).purgeablePacks(by: priorities, on: layout.permanent)
+        guard let free else { return packs.map(shown) }
+        var available = try FileSystem.availableSpace(at: layout.permanent)
+        return Array(
+            packs.prefix { pack in
+                defer { available += min(pack.size, .max - available) }
+                return available < free
+            }.map(shown))
     }
 
     /// Removes purgeable packs, in their order, until so many bytes are free on the disk of permanent storage. They come back when

@@ -10,44 +10,43 @@ struct PackJournal: Sendable {
     private var role: StoreRole { store.role }
     private var records: PackRecords { store.records }
 
-    /// What each pack's record would be after a recovery, and what downloaders brought since. A pack whose folders can't be
-    /// read has failed with that error.
+    /// How often a record is looked at again that was replaced meanwhile.
+    private static let attempts = 16
+
+    /// What the record of each pack of this role would be after a recovery. No lock is taken: each record is replaced as a whole, and
+    /// looked at again where that happened meanwhile. A pack whose folders can't be read has failed with that error.
     func states() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
-        try await store.withExistingLock { () throws(VaultError) in
-            var found: [(id: PackID, record: PackRecord)] = []
-            for id in try records.allIDs() {
-                do throws(VaultError) { found.append((id, try shownRecord(of: id))) } catch {
-                    var record = PackRecord()
-                    record.failure = PackFailure(readingState: error)
-                    found.append((id, record))
-                }
+        var found: [(id: PackID, record: PackRecord)] = []
+        for id in try records.ids() {
+            do throws(VaultError) { found.append((id, try await state(of: id))) } catch {
+                var record = PackRecord()
+                record.failure = PackFailure(readingState: error)
+                found.append((id, record))
             }
-            return found
         }
+        return found
     }
 
     /// The same for one pack.
     func state(of id: PackID) async throws(VaultError) -> PackRecord {
-        try await store.withExistingLock { () throws(VaultError) in try shownRecord(of: id) }
+        let path = layout.recordPath(of: id, in: role)
+        var before = try FileSystem.status(of: path)
+        for _ in 0..<Self.attempts {
+            let found: Result<PackRecord, VaultError>
+            do throws(VaultError) { found = .success(try shownRecord(of: id)) } catch {
+                found = .failure(error)
+            }
+            let after = try FileSystem.status(of: path)
+            if before == after { return try found.get() }
+            before = after
+        }
+        return try shownRecord(of: id)
     }
 
     private func shownRecord(of id: PackID) throws(VaultError) -> PackRecord {
         var record = try reconciled(try records.readableRecord(of: id), of: id)
         guard role == .app, !record.isRemoved else { return record }
-        // The downloader's files are unverified for the app, so they appear in the state but change no decision.
         if let waiting = record.waiting, try !hasFileOfFullLength(of: waiting) { record.waiting = nil }
-        if record.waiting == nil, let brought = (try? store.waiting(id).newest()) ?? nil,
-            record.loaded.map({ $0.pack.version < brought.version }) ?? true
-        {
-            record.waiting = brought
-        }
-        if record.arriving == nil, let other = try? records.record(of: id, in: .downloader),
-            let arriving = other.arriving,
-            ![record.loaded?.pack.sha256, record.waiting?.sha256].contains(arriving.sha256)
-        {
-            record.arriving = arriving
-            record.failure = record.failure ?? other.failure
-        }
         return record
     }
 

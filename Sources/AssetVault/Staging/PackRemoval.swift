@@ -98,11 +98,10 @@ struct PackRemoval: Sendable {
         try layout.makeEphemeral()
         let folder = try Folder(opening: layout.ephemeral)
         try folder.removeAbandonedScratch()
-        guard try !folder.names().isEmpty else { return }
+        guard try !folder.names(upTo: 1).names.isEmpty else { return }
         try await store.withLock { () throws(VaultError) in
             let needed = try neededDownloads()
-            for name in try folder.names() {
-                let text = String(decoding: name, as: UTF8.self)
+            for text in try layout.ephemeralArea.names(in: layout.ephemeral) {
                 guard let digest = StoreLayout.digest(inDownload: text) else { continue }
                 // A mark counts only while its process has it locked.
                 let isMark = text.hasSuffix(StoreLayout.markSuffix)
@@ -116,12 +115,13 @@ struct PackRemoval: Sendable {
     /// The digests of the packs that are arriving; nil where a record can't be read, since it may name any of them.
     private func neededDownloads() throws(VaultError) -> Set<String>? {
         var needed: Set<String> = []
+        var budget = StoreArea.Budget()
         for id in try records.allIDs() {
             // A damaged record is made anew.
             if (try? records.record(of: id)) == nil { _ = try? store.recovery.recover(locked: id) }
             let own = try? records.record(of: id)
             for role in StoreRole.allCases {
-                guard let record = try? records.record(of: id, in: role) else { return nil }
+                guard let record = try? records.record(of: id, in: role, within: &budget) else { return nil }
                 guard let pack = record.arriving else { continue }
                 // Another process installed it or a newer version, while the one that recorded the download was stopped.
                 let isInstalled = pack.sha256 == own?.loaded?.pack.sha256

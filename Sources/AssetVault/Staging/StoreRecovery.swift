@@ -51,7 +51,9 @@ struct StoreRecovery: Sendable {
 
     private func isMarked() throws(VaultError) -> Bool {
         for (work, area) in marks {
-            if let folder = try layout.openFolder(work, in: area), try !folder.names().isEmpty { return true }
+            if let folder = try layout.openFolder(work, in: area), try !folder.names(upTo: 1).names.isEmpty {
+                return true
+            }
         }
         return false
     }
@@ -99,37 +101,28 @@ struct StoreRecovery: Sendable {
         }
     }
 
-    /// What processes that died were writing or removing: of all packs, also of those without a record. False where
-    /// something could not be looked at.
+    /// What processes that died were writing or removing: of all packs, also of those without a record. False where something of
+    /// this role's could not be looked at; what is beyond the budget of a shared area costs disk space, and nothing else.
     private func removeScratchOfPacks() -> Bool {
-        var places = [(layout.states(of: role), layout.area(of: role)), (layout.packs, layout.shared)]
+        var places = [(layout.packs, layout.sharedArea), (layout.states(of: .downloader), layout.sharedArea)]
         if role == .app {
-            places += [(layout.permanent, layout.permanent), (layout.states(of: .downloader), layout.shared)]
+            places += [
+                (layout.permanent, layout.permanentArea), (layout.states(of: .app), layout.permanentArea),
+            ]
         }
         var isComplete = true
         for (place, area) in places {
+            let isOwn = area.path == layout.permanent
+            var budget = isOwn ? .unlimited : StoreArea.Budget()
             do throws(VaultError) {
-                guard let folder = try layout.openFolder(place, in: area) else { continue }
-                if !removeScratch(below: folder) { isComplete = false }
+                // Only folders of pack IDs are entered: neither versions, whose names begin with `@`, nor what is being written.
+                let isWhole = try area.forEachPackFolder(below: place, within: &budget) { folder, _, _ in
+                    if (try? folder.removeAbandonedScratch()) == nil { isComplete = false }
+                }
+                if isOwn, !isWhole { isComplete = false }
             } catch { isComplete = false }
         }
         return isComplete
-    }
-
-    /// Only folders of pack IDs are entered: neither versions, whose names begin with `@`, nor what is still being written.
-    private func removeScratch(below folder: borrowing Folder) -> Bool {
-        do throws(VaultError) {
-            var isComplete = (try? folder.removeAbandonedScratch()) != nil
-            for name in try folder.names() {
-                // `lost+found`, for example, is the system's.
-                guard (try? PackID(String(decoding: name, as: UTF8.self))) != nil else { continue }
-                do throws(VaultError) {
-                    guard let inner = try folder.enter(name) else { continue }
-                    if !removeScratch(below: inner) { isComplete = false }
-                } catch { isComplete = false }
-            }
-            return isComplete
-        } catch { return false }
     }
 
     /// The same for one pack.

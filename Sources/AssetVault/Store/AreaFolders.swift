@@ -128,8 +128,10 @@ extension Folder {
 
     /// Removes what is named with an `@`; other names are those of packs below this one.
     func discardStoreEntries(except kept: [String]) throws(VaultError) {
-        for name in try names()
-        where name.first == UInt8(ascii: "@") && !kept.contains(where: { $0.utf8.elementsEqual(name) }) {
+        // Others may have filled the folder: its names are not kept.
+        try forEachName { (name) throws(VaultError) in
+            guard name.first == UInt8(ascii: "@"), !kept.contains(where: { $0.utf8.elementsEqual(name) })
+            else { return }
             try discard(name)
         }
     }

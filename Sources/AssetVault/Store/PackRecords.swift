@@ -7,10 +7,8 @@ import VaultFileSystem
 /// The records of all packs, as one role keeps them: one small file each, saved whole and at once. Only the holder of the
 /// role's locks writes. Each role reads the other's records, and never writes them.
 struct PackRecords: Sendable {
-    /// Twice the limit of the metadata that its manifests come from.
+    /// Of the app's records: twice the limit of the metadata that its manifests come from.
     private static let limit = 128 << 20
-    /// The other role's record is read while the lock is held, so only small ones are accepted.
-    private static let foreignRecordLimit = 4 << 20
 
     let layout: StoreLayout
     let role: StoreRole
@@ -25,11 +23,26 @@ struct PackRecords: Sendable {
     /// The record of one role.
     func record(of id: PackID, in role: StoreRole) throws(VaultError) -> PackRecord {
         let path = layout.recordPath(of: id, in: role)
-        let limit = role == self.role ? Self.limit : Self.foreignRecordLimit
-        guard let bytes = try optional(DurableFile.read(path, limit: limit), ignoring: .missing) else {
-            return PackRecord()
+        let found: [UInt8]?
+        switch role {
+        case .app: found = try optional(DurableFile.read(path, limit: Self.limit), ignoring: .missing)
+        case .downloader: found = try layout.sharedArea.read(path, as: .record)
         }
+        guard let bytes = found else { return PackRecord() }
         return try PackRecord(parsing: bytes, place: path.string)
+    }
+
+    /// The same for one of many: empty where the budget does not suffice for a downloader's.
+    func record(
+        of id: PackID, in role: StoreRole, within budget: inout StoreArea.Budget
+    ) throws(VaultError) -> PackRecord {
+        if role == .downloader {
+            let size = try FileSystem.status(of: layout.recordPath(of: id, in: role))?.size ?? 0
+            guard budget.take(Int(clamping: min(size, UInt64(StoreArea.FileKind.record.limit)))) else {
+                return PackRecord()
+            }
+        }
+        return try record(of: id, in: role)
     }
 
     /// Nil for a damaged record. A read error is thrown: it must not be treated as a damaged record.
@@ -42,7 +55,11 @@ struct PackRecords: Sendable {
         next.generation += 1
         let path = layout.recordPath(of: id, in: role)
         let permissions = try layout.permissions(of: role)
-        try FileSystem.createFolders(path.removingLastComponent(), permissions: permissions.folders)
+        switch role {
+        case .app:
+            try FileSystem.createFolders(path.removingLastComponent(), permissions: permissions.folders)
+        case .downloader: try layout.makeShared(path.removingLastComponent())
+        }
         try DurableFile.write(next.bytes.span, to: path, permissions: permissions.files, replacing: true)
     }
 
@@ -93,8 +110,11 @@ struct PackRecords: Sendable {
     /// The IDs of all packs with a record of this role, in order.
     func ids() throws(VaultError) -> [PackID] { try ids(of: role) }
 
-    private func ids(of role: StoreRole) throws(VaultError) -> [PackID] {
-        try ids(below: layout.states(of: role), in: layout.area(of: role))
+    func ids(of role: StoreRole) throws(VaultError) -> [PackID] {
+        switch role {
+        case .app: try ids(below: layout.states(of: role), in: layout.permanentArea, within: .unlimited)
+        case .downloader: try ids(below: layout.states(of: role), in: layout.sharedArea)
+        }
     }
 
     /// The IDs of all packs that any role knows, in order.
@@ -106,37 +126,31 @@ struct PackRecords: Sendable {
 
     /// The packs that some role is downloading under this ID. Throws where that can't be read.
     func arriving(of id: PackID) throws(VaultError) -> [PackManifest] {
+        var budget = StoreArea.Budget()
+        return try arriving(of: id, within: &budget)
+    }
+
+    func arriving(of id: PackID, within budget: inout StoreArea.Budget) throws(VaultError) -> [PackManifest] {
         var found: [PackManifest] = []
         for role in StoreRole.allCases {
-            if let pack = try record(of: id, in: role).arriving, !found.contains(pack) { found.append(pack) }
+            if let pack = try record(of: id, in: role, within: &budget).arriving, !found.contains(pack) {
+                found.append(pack)
+            }
         }
         return found
     }
 
-    /// The IDs of all packs that wait in shared storage.
-    func waitingIDs() throws(VaultError) -> [PackID] { try ids(below: layout.packs, in: layout.shared) }
+    /// The IDs of all packs that wait in shared storage, as far as they are looked at.
+    func waitingIDs() throws(VaultError) -> [PackID] { try ids(below: layout.packs, in: layout.sharedArea) }
 
-    /// Finds IDs: a folder is a pack's if it has an entry beginning with `@`.
-    private func ids(below path: FilePath, in area: FilePath) throws(VaultError) -> [PackID] {
-        var found: Set<PackID> = []
-        guard let folder = try layout.openFolder(path, in: area) else { return [] }
-        try collect(folder, prefix: "", into: &found)
-        return found.sorted()
-    }
-
-    private func collect(_ folder: borrowing Folder, prefix: String, into found: inout Set<PackID>)
-        throws(VaultError)
-    {
-        for name in try folder.names() {
-            let text = String(decoding: name, as: UTF8.self)
-            if text.hasPrefix(StoreLayout.reservedPrefix) {
-                if let id = try? PackID(String(prefix.dropLast())) { found.insert(id) }
-            } else if (try? PackID(prefix + text)) != nil, (try? folder.status(of: name)?.kind) == .folder,
-                let inner = try? folder.openFolder(name)
-            {
-                // A folder that can't be read does not keep the others from being listed.
-                try? collect(inner, prefix: prefix + text + "/", into: &found)
-            }
+    private func ids(
+        below path: FilePath, in area: StoreArea, within budget: StoreArea.Budget = StoreArea.Budget()
+    ) throws(VaultError) -> [PackID] {
+        var found: [PackID] = []
+        var budget = budget
+        try area.forEachPackFolder(below: path, within: &budget) { _, path, isPack in
+            if isPack, let id = try? PackID(path) { found.append(id) }
         }
+        return found.sorted()
     }
 }

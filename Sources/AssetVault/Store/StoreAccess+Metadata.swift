@@ -15,6 +15,13 @@ extension StoreAccess {
             folder: layout.trust(of: role), permissions: (permissions ?? .permanent).folders)
     }
 
+    /// The role's metadata as they are read without the network: nobody who has their lock, and may be stopped, is waited for.
+    var readableMetadata: MetadataStore {
+        let metadata = metadata
+        return MetadataStore(
+            folder: metadata.folder, patience: .zero, permissions: metadata.permissions)
+    }
+
     /// Makes the area in which the role's metadata are kept.
     func prepareMetadata() throws(VaultError) {
         try FileSystem.createFolders(layout.area(of: role), permissions: layout.permissions(of: role).folders)
@@ -42,6 +49,14 @@ extension StoreAccess {
     func adoptMetadata(trusting trustedRoot: [UInt8]?) async throws(VaultError) {
         guard role == .app, try FileSystem.exists(layout.trust(of: .downloader)) else { return }
         try await metadata.adopt(metadata(of: .downloader), trusting: trustedRoot)
+    }
+
+    /// What a downloader's metadata say, as ``adoptPin()`` and ``adoptMetadata(trusting:)`` would take them; nothing is stored.
+    func broughtState(trusting trustedRoot: [UInt8]?) async throws(VaultError) -> EarlierState {
+        let brought = metadata(of: .downloader)
+        var root = trustedRoot
+        if root == nil, isOnlyOurs(layout.shared) { root = try brought.pinnedRoot { isOnlyOurs($0) } }
+        return try await metadata.state(of: brought, trusting: root)
     }
 
     /// Whether nobody but this user can have written there.

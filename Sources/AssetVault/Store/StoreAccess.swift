@@ -45,18 +45,6 @@ struct StoreAccess: Sendable {
         return try body(file)
     }
 
-    /// The same for reading: it creates nothing, since a lock file that does not exist was never locked.
-    func withExistingLock<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result
-    {
-        var paths: [FilePath] = []
-        for path in layout.locks(of: role) where try FileSystem.exists(path) && isLockFile(path) {
-            paths.append(path)
-        }
-        let lock = try await acquire(paths)
-        defer { withExtendedLifetime(lock) {} }
-        return try body()
-    }
-
     private func lock() async throws(VaultError) -> StoreLock {
         try layout.makeShared(layout.shared)
         let permissions = try layout.permissions(of: role)

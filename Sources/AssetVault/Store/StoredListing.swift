@@ -57,7 +57,7 @@ struct StoredListing: Sendable {
     init?(
         kept store: StoreAccess, trusting trustedRoot: [UInt8]? = nil, choosing choice: ListingChoice = .none
     ) async throws(VaultError) {
-        trust = store.metadata
+        trust = store.readableMetadata
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
         let source = store.metadata(of: .downloader).asSource
         lookup = trust.lookup(from: source, now: .earliest)
@@ -72,6 +72,23 @@ struct StoredListing: Sendable {
             chain = try await trust.storedChain().following(channel)
         } catch {
             guard error.meansIncompleteMetadata else { throw error }
+            return nil
+        }
+        storedNames = chain.hasQuietNames ? try StoredNames(of: store) : nil
+    }
+
+    /// What a downloader's metadata list that the app would adopt, read only; nil where they do not verify.
+    init?(
+        broughtTo store: StoreAccess, trusting trustedRoot: [UInt8]?, choosing choice: ListingChoice
+    ) async throws(VaultError) {
+        let choice = try StoredListingChoice(of: store).completing(choice)
+        (trust, channel) = (store.metadata, choice.channel ?? .live)
+        (appVersion, device) = (choice.appVersion, choice.decidingDevice)
+        do throws(VaultError) {
+            let state = try await store.broughtState(trusting: trustedRoot)
+            (chain, lookup) = (try state.chain.following(channel), state.lookup)
+        } catch {
+            guard !Task.isCancelled else { throw error }
             return nil
         }
         storedNames = chain.hasQuietNames ? try StoredNames(of: store) : nil

@@ -13,14 +13,22 @@ struct WaitingPacks {
         try layout.openFolder(layout.waiting(of: id), in: layout.shared)
     }
 
+    /// Number of files of a pack that are looked at. Where others put more there, a pack still counts that is asked for by its digest.
+    private static let nameLimit = 1024
+    /// Number of manifests that are read.
+    private static let manifestLimit = 16
+
+    private func names() throws(VaultError) -> [String] {
+        try layout.sharedArea.names(in: layout.waiting(of: id), upTo: Self.nameLimit)
+    }
+
     /// The digests in the names of what waits.
     func digests() throws(VaultError) -> Set<SHA256Digest> {
-        guard let folder = try openFolder() else { return [] }
-        let names = try folder.names().map { String(decoding: $0, as: UTF8.self) }
         return Set(
-            names.filter { $0.hasPrefix(StoreLayout.reservedPrefix) && $0.hasSuffix(".avpack") }.compactMap {
-                SHA256Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
-            })
+            try names().filter { $0.hasPrefix(StoreLayout.reservedPrefix) && $0.hasSuffix(".avpack") }
+                .compactMap {
+                    SHA256Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
+                })
     }
 
     /// The status of the file of a pack that waits; nil where nothing of its name can be seen.
@@ -55,18 +63,17 @@ struct WaitingPacks {
 
     /// The newest pack that is there with its manifest.
     func newest() throws(VaultError) -> PackManifest? {
-        guard let opened = try openFolder() else { return nil }
         var newest: PackManifest?
-        for name in try opened.names().map({ String(decoding: $0, as: UTF8.self) })
-        where name.hasSuffix(".avpack.json") {
+        for name in try names().filter({ $0.hasSuffix(".avpack.json") }).prefix(Self.manifestLimit) {
             let path = layout.waiting(of: id).appending(name)
-            let pack: PackManifest
-            do throws(VaultError) { pack = try PackManifestFile.read(path) } catch {
+            let found: PackManifest?
+            do throws(VaultError) { found = try layout.sharedArea.manifest(path) } catch {
                 // An unreadable manifest is still there: its pack is not to be removed.
                 guard error.category != .io else { throw error }
                 continue
             }
-            guard pack.id == id, PackManifestFile.path(beside: layout.waitingPack(pack)) == path,
+            guard let pack = found, pack.id == id,
+                PackManifestFile.path(beside: layout.waitingPack(pack)) == path,
                 try seemsToHold(pack), newest.map({ $0.version < pack.version }) ?? true
             else { continue }
             newest = pack

@@ -5,8 +5,8 @@ import VaultFileSystem
 /// The metadata before a refresh: the top-level files, and the delegated roles that were read under them. A refresh replaces one
 /// file after the other, and reads only the delegated roles that it needs; what it has not read yet can be looked up in these.
 ///
-/// Each set is what the site published at one time, so that no two states are ever mixed. It is verified under the newest root
-/// when it is read: what a revoked key signed does not count.
+/// Each set is what the site published at one time, so that no two states are ever mixed. It is verified again when it is read:
+/// targets that a revoked key signed do not count (``MetadataStore/firstEarlierState(_:)``).
 struct EarlierMetadata {
     private let folder: FilePath
     private let permissions: UInt16

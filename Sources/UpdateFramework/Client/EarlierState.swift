@@ -1,6 +1,8 @@
+import SystemPackage
 public import VaultErrors
 
-/// What a client verified before a refresh: one state of the site, with the delegated roles that were read then.
+/// One verified state of a site that is not the present one here, with the delegated roles that were read with it: what was verified
+/// before a refresh, or what another store has.
 public struct EarlierState: Sendable {
     public let chain: TrustChain
     public let lookup: TargetLookup
@@ -14,13 +16,31 @@ extension MetadataStore {
     ) async throws(VaultError) -> Result? {
         let sets = try earlier.sets
         guard !sets.isEmpty else { return nil }
-        let root = try storedRootChain().newest.bytes
+        let roots = try storedRootChain()
         for source in sets {
-            guard let chain = try? await TrustChain.verifying(source, pinnedRoot: root, now: .earliest)
-            else { continue }
+            guard let chain = try await chain(of: source, under: roots) else { continue }
             let workflow = TrustWorkflow(source: source, storage: InitialTrust(), now: .earliest)
             let state = EarlierState(chain: chain, lookup: TargetLookup(workflow))
             if let result = try await body(state) { return result }
+        }
+        return nil
+    }
+
+    /// The chain of an earlier state, verified under the newest root, or the one before it that names the keys of its timestamp and
+    /// snapshot: the state was verified before these keys were replaced, and what replaces it may not be here yet. The targets count
+    /// only while the newest root names who signed them. Nil where it does not verify.
+    private func chain(of state: StoredMetadata, under roots: RootChain) async throws(VaultError)
+        -> TrustChain?
+    {
+        let newest = roots.newest
+        for version in try storedRoots.versions().reversed() where version <= newest.version {
+            guard let bytes = try storedRoots.root(version: version),
+                let root = try? VerifiedRoot(trustedRootFile: bytes), roots.contains(root),
+                let chain = try? await TrustChain.verifying(state, pinnedRoot: bytes, now: .earliest)
+            else { continue }
+            let targets = try UnverifiedMetadata(
+                parsing: chain.targets.bytes, as: .targets, place: folder.string)
+            return (try? newest.verify(targets, as: .targets)) == nil ? nil : chain
         }
         return nil
     }

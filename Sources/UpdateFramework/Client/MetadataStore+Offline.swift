@@ -39,7 +39,11 @@ extension MetadataStore {
                 if error.category == .untrusted { try? adopted.remove() }
             }
         }
-        do throws(VaultError) { return try await refresh(from: asSource, now: .earliest) } catch {
+        do throws(VaultError) { return try await update(from: asSource, now: .earliest) } catch {
+            if error.category == .busy, let pin = try storedRoots.firstRoot() {
+                // A process that has the lock, and may be stopped, has not stored a root that it verified.
+                return try await TrustChain.verifying(asSource, pinnedRoot: pin, now: .earliest)
+            }
             guard let chain = try? await firstEarlierState({ $0.chain }) else { throw error }
             return chain
         }
@@ -53,11 +57,7 @@ extension MetadataStore {
     /// - Throws: `untrusted` for what does not verify, `unavailable` for what is missing.
     public func adopt(_ other: MetadataStore, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
         // Without its own root it would trust the other store's.
-        guard let root = try stored(.root) else {
-            throw VaultError(
-                .untrusted, "this store has no trusted root to verify the metadata", at: other.folder.string,
-                remedy: "give the site's root file")
-        }
+        guard let root = try stored(.root) else { throw noRoot(for: other) }
         var files: [MetadataRole: [UInt8]] = [:]
         for role in [MetadataRole.timestamp, .snapshot, .targets] { files[role] = try stored(role) }
         let given = try verifiedRoot(trustedRoot)
@@ -65,16 +65,43 @@ extension MetadataStore {
         let read = RecordingMetadataSource(other.asSource, trusting: given)
         let chain = try await TrustChain.verifying(
             read, pinnedRoot: root, now: .earliest, notBefore: InitialTrust(files: files))
-        if let given, given.version > chain.root.version {
-            throw .malformedMetadata(
-                "the metadata's root version \(chain.root.version) is older than the given root",
-                at: other.folder.string
-            )
-        }
+        try require(chain, of: other, notBefore: given)
         let adopted = AdoptedMetadata(below: folder)
         try adopted.write(read, permissions: permissions)
         _ = try await refresh(from: read, now: .earliest)
         try adopted.remove()
+    }
+
+    /// What the metadata of another store say, verified as ``adopt(_:trusting:)`` does; nothing is stored.
+    ///
+    /// - Parameter trustedRoot: trusted where this store has no root yet.
+    public func state(
+        of other: MetadataStore, trusting trustedRoot: [UInt8]?
+    ) async throws(VaultError) -> EarlierState {
+        guard let root = try stored(.root) ?? trustedRoot else { throw noRoot(for: other) }
+        var files: [MetadataRole: [UInt8]] = [:]
+        for role in [MetadataRole.timestamp, .snapshot] { files[role] = try stored(role) }
+        let source = other.asSource
+        let chain = try await TrustChain.verifying(
+            source, pinnedRoot: root, now: .earliest, notBefore: InitialTrust(files: files))
+        try require(chain, of: other, notBefore: verifiedRoot(trustedRoot))
+        let workflow = TrustWorkflow(source: source, storage: InitialTrust(), now: .earliest)
+        return EarlierState(chain: chain, lookup: TargetLookup(workflow))
+    }
+
+    private func noRoot(for other: MetadataStore) -> VaultError {
+        VaultError(
+            .untrusted, "this store has no trusted root to verify the metadata", at: other.folder.string,
+            remedy: "give the site's root file")
+    }
+
+    private func require(
+        _ chain: TrustChain, of other: MetadataStore, notBefore given: VerifiedRoot?
+    ) throws(VaultError) {
+        guard let given, given.version > chain.root.version else { return }
+        throw .malformedMetadata(
+            "the metadata's root version \(chain.root.version) is older than the given root",
+            at: other.folder.string)
     }
 
     /// The versions of the stored root and snapshot, not verified again; nil before the first refresh.

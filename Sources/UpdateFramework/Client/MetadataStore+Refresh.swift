@@ -16,6 +16,15 @@ extension MetadataStore {
     public func refresh(
         from source: any MetadataSource, trusting trustedRoot: [UInt8]? = nil, now: UTCTime
     ) async throws(VaultError) -> TrustChain {
+        let chain = try await update(from: source, trusting: trustedRoot, now: now)
+        await removeEarlier(supersededBy: chain)
+        return chain
+    }
+
+    /// The same, with earlier states left as they are: nothing is locked where nothing changes.
+    func update(
+        from source: any MetadataSource, trusting trustedRoot: [UInt8]? = nil, now: UTCTime
+    ) async throws(VaultError) -> TrustChain {
         if let trustedRoot { try await pin(trustedRoot) }
         let given = try verifiedRoot(trustedRoot)
         let workflow = TrustWorkflow(source: source, storage: self, now: now)
@@ -26,7 +35,6 @@ extension MetadataStore {
             else { continue }
             if let given { try await require(roots, toFollowFrom: given, source) }
             guard let chain = try await workflow.chain(under: roots.newest) else { continue }
-            await removeEarlier(supersededBy: chain)
             return chain
         }
         throw .overtaken(at: folder.string)

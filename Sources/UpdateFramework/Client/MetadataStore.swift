@@ -16,7 +16,7 @@ public struct MetadataStore: Sendable {
     /// How long to wait for another process's lock.
     public let patience: Duration
     /// Permissions of the folder and its files; see ``init(folder:patience:permissions:)``.
-    let permissions: UInt16
+    public let permissions: UInt16
 
     /// The folder need not exist.
     ///
@@ -111,7 +111,7 @@ extension MetadataStore: TrustStorage {
     ) async throws(VaultError) -> Bool {
         try await locked { () throws(VaultError) in
             guard try stored(.root) == root.bytes, try stored(new.document.role) == old else { return false }
-            // The first file that a refresh replaces, after roots. Where the earlier ones can't be kept, nothing is replaced.
+            // The first file that a refresh replaces. Where the earlier ones can't be kept, nothing is replaced.
             if new.document.role == .timestamp, old != nil { try earlier.keep(self, under: root) }
             try write(new)
             return true
@@ -130,6 +130,8 @@ extension MetadataStore: TrustStorage {
     func store(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool {
         try await locked { () throws(VaultError) in
             guard try stored(.root) == old.bytes else { return false }
+            // By the new root they may verify no more.
+            try earlier.keep(self, under: old)
             // From here on this root is used, also by the next process if this one dies.
             try storedRoots.store(new.bytes, version: new.version)
             // Recovery after an attacker with stolen keys raised version numbers (TUF section 5.3.11). It must precede the

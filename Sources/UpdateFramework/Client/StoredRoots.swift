@@ -56,7 +56,7 @@ struct StoredRoots {
         if try FileSystem.exists(folder) { try Folder(opening: folder).removeAbandonedScratch() }
     }
 
-    private func path(of version: Int64) -> FilePath {
+    func path(of version: Int64) -> FilePath {
         folder.appending(MetadataRole.root.hostedName(version: version))
     }
 }

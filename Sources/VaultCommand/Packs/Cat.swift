@@ -29,7 +29,10 @@ struct Cat: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
 
     func run() async throws {
-        let source = try await pack.opened(with: try keys.required())
+        try await pack.read(with: try keys.required(), write)
+    }
+
+    private func write(_ source: OpenPack) async throws(VaultError) {
         guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
             entry.kind != .emptyFolder
         else {

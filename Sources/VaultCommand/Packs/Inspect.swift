@@ -27,7 +27,7 @@ struct Inspect: AsyncParsableCommand {
 
     func run() async throws {
         var source: OpenPack?
-        if let provider = try keys.cachedProvider() { source = try await pack.opened(with: provider) }
+        if let provider = try keys.cachedProvider() { source = try await pack.read(with: provider) { $0 } }
         let file = if let source { source.pack } else { try await pack.file(nil) }
         PackDetails(name: pack.pack, file: file, opened: source).answer(asJSON: json)
     }

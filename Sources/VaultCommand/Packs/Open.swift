@@ -48,8 +48,13 @@ struct Open: AsyncParsableCommand {
     func run() async throws {
         if let output { try OutputCheck.requireNewFolder(FilePath(output)) }
         if let tar, tar != "-" { try OutputCheck.requireWritableFile(FilePath(tar), replacing: force) }
-        let source = try await pack.opened(with: try keys.required())
-        try await write(source)
+        try await pack.read(with: try keys.required()) { source throws(VaultError) in
+            try await write(source)
+            answer(source)
+        }
+    }
+
+    private func answer(_ source: OpenPack) {
         if json {
             let answer: JSONObject = [
                 "id": "\(source.id)", "version": .number(source.version),

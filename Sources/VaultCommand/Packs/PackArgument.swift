@@ -1,4 +1,5 @@
 import ArgumentParser
+import AssetVault
 import SealedPack
 import SystemPackage
 import UpdateFramework
@@ -28,9 +29,17 @@ struct PackArgument: ParsableArguments {
             of: PackID(pack), in: .live, pinnedRoot: TrustedRootOption.root(at: root), keys: keys, now: .now)
     }
 
-    func opened(with keys: any KeyProvider) async throws(VaultError) -> OpenPack {
-        let file = try await file(keys)
-        return try await LocalPack(path: FilePath(pack)).opened(file, with: keys)
+    /// Reads the pack with a key. Of a pack that a store keeps, the next fetch repairs what was damaged.
+    func read<Value>(
+        with keys: any KeyProvider, _ body: (OpenPack) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        let path = FilePath(pack)
+        do throws(VaultError) {
+            return try await body(LocalPack(path: path).opened(file(keys), with: keys))
+        } catch {
+            VaultStore.noteDamage(of: path, metBy: error)
+            throw error
+        }
     }
 }
 

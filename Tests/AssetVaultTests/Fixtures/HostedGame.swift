@@ -115,14 +115,27 @@ extension Game {
         }
     }
 
+    /// Lists all packs in hash bins, and publishes that.
+    func publishInBins(_ count: Int64) async throws {
+        try await publishSettings { $0["bins"] = .integer(count) }
+    }
+
     /// Changes what `vault.json` says of packs, and publishes that.
     fileprivate func publish(changing change: (inout JSONObject) throws(VaultError) -> Void) async throws {
+        try await publishSettings { json throws(VaultError) in
+            var packs = try json.object("packs", at: "vault.json")
+            try change(&packs)
+            json["packs"] = .object(packs)
+        }
+    }
+
+    private func publishSettings(
+        changing change: (inout JSONObject) throws(VaultError) -> Void
+    ) async throws {
         let file = place.vault.path.appending("vault.json")
         let bytes = try DurableFile.read(file, limit: 1 << 20)
         var json = try JSONValue(parsing: bytes.span, place: "vault.json").asObject(at: "vault.json")
-        var packs = try json.object("packs", at: "vault.json")
-        try change(&packs)
-        json["packs"] = .object(packs)
+        try change(&json)
         let changed = JSONValue.object(json).pretty()
         try DurableFile.write(changed.span, to: file, permissions: 0o644, replacing: true)
         _ = try await Publication.run(of: place.vault, PublicationRequest(keys: place.keys, now: .now))

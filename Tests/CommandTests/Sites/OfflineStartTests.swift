@@ -81,6 +81,20 @@ struct OfflineStartTests {
         #expect(try await testSite.status()["one"]?.version == 2)
     }
 
+    /// The same after a key of the timestamp was replaced, which makes clients forget the timestamp before it.
+    @Test func anInterruptedRefreshAfterARotation() async throws {
+        try await testSite.fetch(withKeys: false).succeeded()
+        try await testSite.trust("rotate", "timestamp").succeeded()
+        let server = try FaultServer(testSite.site) { $0.path.contains("timestamp") ? .hangUp : .file }
+        #expect(try await testSite.fetch(server.url, withKeys: false).exitCode == 69)
+        let root: JSONValue = try testSite.folder.json("store/permanent/@trust/root.json")
+        #expect(root["signed", "version"] == 2)
+        try await Command.run(["unlock", "--store", testSite.store] + testSite.keys).succeeded()
+        #expect(
+            try await testSite.status().mapValues(\.state)
+                == ["one": "loaded", "two": "loaded", "three": "absent"])
+    }
+
     /// An update of the app ships a newer root than the store has ever seen, and there is no network.
     @Test(arguments: [true, false]) func aNewerRootIsShipped(isNext: Bool) async throws {
         try await testSite.fetch(nil, "three", withKeys: false).succeeded()

@@ -73,6 +73,38 @@ struct PurgeableTests {
         }
     }
 
+    /// Not even new metadata fit: what is purgeable goes before the site can be read.
+    @Test func metadataThatDoNotFit() async throws {
+        try await run("purgeable", "old").succeeded()
+        try testSite.folder.write("kept/small", "new")
+        try await testSite.publish()
+        try await MountedAreas.mount(["permanent"], of: testSite.store) { mounted in
+            try await mounted.leave(kibibytes: 0, in: "permanent")
+            let full = try await testSite.fetch(nil, "kept", through: mounted.inside)
+            #expect(full.errorText.contains("removed  old"), "\(full.errorText)")
+            let states = try await states(mounted)
+            #expect(states.contains("absent  old"), "\(states)")
+            let timestamp = "store/permanent/@trust/timestamp.json"
+            let seen = try await mounted.shell("cat '\(testSite.folder[timestamp])'")
+            #expect(
+                Array(seen.utf8) == (try testSite.folder.bytes("vault/site/metadata/timestamp.json")),
+                "\(full.errorText)")
+        }
+    }
+
+    /// Where nothing may go the old state stays.
+    @Test func metadataThatDoNotFitAndNothingToPurge() async throws {
+        try testSite.folder.write("kept/small", "new")
+        try await testSite.publish()
+        try await MountedAreas.mount(["permanent"], of: testSite.store) { mounted in
+            try await mounted.leave(kibibytes: 0, in: "permanent")
+            let full = try await testSite.fetch(nil, "kept", through: mounted.inside)
+            #expect(full.exitCode == 71, "\(full.errorText)")
+            let states = try await states(mounted)
+            #expect(states.contains("loaded  old") && states.contains("loaded  kept"), "\(states)")
+        }
+    }
+
     @Test func onlyAsManyAsNeededAreRemoved() async throws {
         for id in ["kept", "old"] { try await run("purgeable", id).succeeded() }
         try await fetchWanted { mounted, result in

@@ -161,6 +161,53 @@ import VaultFileSystem
         #expect(try folder.bytes(name) == sound)
     }
 
+    /// Damage that leaves the file's size and time as they were, as that of a disk does.
+    private func damageSilently(_ id: String) async throws {
+        let path = folder[try kept(id)]
+        let file = try OpenFile(updating: FilePath(path))
+        try await Tool.run("touch", "-r", path, folder["times"])
+        let offset = try file.status().size / 2
+        try file.write([file.readExactly(1, at: offset)[0] ^ 1].span, at: offset)
+        try await Tool.run("touch", "-r", folder["times"], path)
+    }
+
+    private func expectDamage(of pack: String? = nil, through wrapper: [String] = []) async throws {
+        let pack = pack ?? "\(testSite.store)/permanent/one/current"
+        let result = try await Command.run(["cat", pack, "file"] + testSite.keys, through: wrapper)
+        #expect(result.exitCode == 65 && result.errorText.contains("repair the pack"), "\(result.errorText)")
+    }
+
+    /// Damage that a read meets is repaired by the next fetch.
+    @Test func damageThatAReadMeets() async throws {
+        try await damageSilently("one")
+        try await damageSilently("two")
+        try await testSite.fetch().succeeded()
+        try #require(try !isSound("one"), "nobody met it yet")
+        try await expectDamage()
+        try await testSite.fetch().succeeded()
+        #expect(try isSound("one"))
+        #expect(try !isSound("two"))
+    }
+
+    /// A reader that may not change the store fails, and nothing else.
+    @Test func damageThatAReaderMayNotNote() async throws {
+        try await damageSilently("one")
+        let failing = Sandbox.injecting("error=EACCES", into: "utimensat", number: 1)
+        try await expectDamage(through: failing)
+        try await expectDamage(through: Sandbox.readOnly(testSite.store))
+        // What the pack does not have is no damage.
+        let current = "\(testSite.store)/permanent/one/current"
+        try await Command.run(["cat", current, "no"] + testSite.keys).failed(66, naming: "no such file")
+        // A pack of the author's is no store's.
+        try await Tool.run("cp", "-p", folder[try kept("one")], folder["copy.avpack"])
+        try await Tool.run("cp", folder[try kept("one") + ".json"], folder["copy.avpack.json"])
+        let before = try #require(try FileSystem.status(of: FilePath(folder["copy.avpack"]))).modified
+        try await expectDamage(of: folder["copy.avpack"])
+        #expect(try FileSystem.status(of: FilePath(folder["copy.avpack"]))?.modified == before)
+        try await testSite.fetch().succeeded()
+        #expect(try !isSound("one"))
+    }
+
     /// Files of a killed repair are removed.
     @Test(arguments: ["renameat2", "fsync", "unlinkat"]) func killedAtEachStep(call: String) async throws {
         let names = try testSite.files(in: "permanent/one")

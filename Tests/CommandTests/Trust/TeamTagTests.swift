@@ -1,3 +1,4 @@
+import FaultServer
 import Foundation
 import StrictJSON
 import Testing
@@ -108,6 +109,7 @@ import Testing
         try await studio.publishTeam()
         try testSite.settings {
             $0["packs"] = [:]
+            $0["bins"] = 4
             $0["resources"] = ["game": resources(folder["level"], 80, ["both"])]
             $0["teams"] = [
                 "dlc1": [
@@ -120,6 +122,19 @@ import Testing
         try await testSite.fetch().succeeded()
         let priorities = try await Command.run("preserve", "both", "theirs", "--store", testSite.store)
         #expect(priorities.text == "0.8  both\n0.1  theirs\n", "\(priorities.errorText)")
+
+        // A host that withholds the bin of the studio's pack does not lower it either.
+        try folder.write("level/file", "new")
+        try await testSite.publish()
+        let server = try FaultServer(testSite.site) { $0.path.contains("/2.packs-") ? .status(404) : .file }
+        _ = try await testSite.fetch(server.url)
+        try #require(server.exchanges.contains { $0.request.path.contains("/2.packs-") })
+        let kept = try await Command.run("preserve", "both", "theirs", "--store", testSite.store)
+        #expect(kept.text == "0.8  both\n0.1  theirs\n", "\(kept.errorText)")
+        let fresh = folder["fresh"]
+        _ = try await testSite.fetch(server.url, into: fresh)
+        let unknown = try await Command.run("preserve", "both", "--store", fresh)
+        #expect(unknown.text == "0.5  both\n", "\(unknown.errorText)")
     }
 
     /// Variants stay apart by the tags that count for nothing.

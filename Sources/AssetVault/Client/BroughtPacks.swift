@@ -1,0 +1,82 @@
+import SealedPack
+import VaultErrors
+
+/// What downloaders brought to a store, or are bringing. Others may have written their files: of these a pack appears only if the
+/// metadata that the app verified list exactly it, or a downloader's that pass the same verification. The records say only which
+/// digest arrives. Nothing is changed.
+struct BroughtPacks {
+    let store: StoreAccess
+    let trustedRoot: [UInt8]?
+    let choice: ListingChoice
+
+    /// The records of all packs of the app, and of those that were brought.
+    func records() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
+        var records = Dictionary(
+            try await store.journal.states().map { ($0.id, $0.record) }, uniquingKeysWith: { $1 })
+        let brought = Set(try store.records.broughtIDs())
+        if !brought.isEmpty {
+            var budget = StoreArea.Budget()
+            for listing in try await listings() {
+                for pack in try await listing.packs.map(\.pack) where brought.contains(pack.id) {
+                    records[pack.id] = shown(records[pack.id] ?? PackRecord(), with: pack, within: &budget)
+                }
+            }
+        }
+        return records.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// The record of one pack.
+    func record(of id: PackID) async throws(VaultError) -> PackRecord {
+        var record = try await store.journal.state(of: id)
+        guard try store.records.isBrought(id) else { return record }
+        var budget = StoreArea.Budget()
+        for listing in try await listings() {
+            if let offer = try? await listing.offer(of: id) {
+                record = shown(record, with: offer.pack, within: &budget)
+            }
+        }
+        return record
+    }
+
+    /// The app's listing, then a downloader's: where both list a pack that was brought, the later one counts.
+    private func listings() async throws(VaultError) -> [StoredListing] {
+        let kept = try await StoredListing(kept: store, trusting: trustedRoot, choosing: choice)
+        let brought = try await StoredListing(broughtTo: store, trusting: trustedRoot, choosing: choice)
+        return [kept, brought].compactMap(\.self)
+    }
+
+    private func shown(
+        _ record: PackRecord, with listed: PackManifest, within budget: inout StoreArea.Budget
+    ) -> PackRecord {
+        let present = [record.loaded?.pack.sha256, record.waiting?.sha256]
+        guard !record.isRemoved, !present.contains(listed.sha256),
+            record.loaded.map({ $0.pack.version < listed.version }) ?? true
+        else { return record }
+        var record = record
+        if (try? store.waiting(listed.id).seemsToHold(listed)) == true {
+            record.waiting = listed
+        } else if record.arriving == nil,
+            let other = try? store.records.record(of: listed.id, in: .downloader, within: &budget),
+            other.arriving?.sha256 == listed.sha256
+        {
+            record.arriving = listed
+            record.failure = record.failure ?? other.failure
+        }
+        return record
+    }
+}
+
+extension PackRecords {
+    /// The packs that downloaders may have brought, as far as they are looked at.
+    fileprivate func broughtIDs() throws(VaultError) -> [PackID] {
+        try waitingIDs() + ids(of: .downloader)
+    }
+
+    fileprivate func isBrought(_ id: PackID) throws(VaultError) -> Bool {
+        for folder in [
+            layout.waiting(of: id), layout.recordPath(of: id, in: .downloader).removingLastComponent(),
+        ]
+        where try layout.sharedArea.openFolder(folder) != nil { return true }
+        return false
+    }
+}

@@ -1,0 +1,183 @@
+import FaultServer
+import Glibc
+import SealedPack
+import SystemPackage
+import Testing
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+@testable import AssetVault
+
+/// What a downloader that was taken over may put into `shared/`: it stops neither role, and decides nothing.
+@Suite(.timeLimit(.minutes(5))) struct SharedAreaAttackTests {
+    let hosted: HostedGame
+    private var layout: StoreLayout { hosted.game.place.layout }
+
+    init() async throws { hosted = try await HostedGame() }
+
+    private func fill(_ path: FilePath, _ bytes: [UInt8], length: UInt64? = nil) throws {
+        try FileSystem.createFolders(path.removingLastComponent(), permissions: 0o700)
+        let file = try OpenFile(creating: path, permissions: 0o600)
+        try file.write(bytes.span, at: 0)
+        if let length { try file.truncate(to: length) }
+    }
+
+    /// A chain of folders, made step by step: its path is longer than a path may be.
+    private func makeDeepFolders(below path: FilePath) throws {
+        try FileSystem.createFolders(path, permissions: 0o700)
+        var folder = unsafe open(path.string, O_DIRECTORY)
+        for _ in 0..<15_000 {
+            try unsafe #require(mkdirat(folder, "a", 0o700) == 0)
+            let next = unsafe openat(folder, "a", O_DIRECTORY)
+            try #require(close(folder) == 0)
+            folder = next
+        }
+        try #require(close(folder) == 0)
+    }
+
+    /// The marks of processes that died make both roles look at all folders.
+    @Test func deepFolders() async throws {
+        let places = [layout.packs, layout.states(of: .downloader), layout.packs.appending("extras")]
+        for path in places { try makeDeepFolders(below: path) }
+        for role in StoreRole.allCases { try fill(layout.work(of: role).appending("mark"), []) }
+        #expect(try await hosted.downloader().run(.install).firstError == nil)
+        let client = try hosted.client()
+        _ = try await client.fetch()
+        #expect(try await client.status(of: .one).state == .loaded)
+        #expect(try await client.store.usage().packs.contains { $0.id.description == Game.id })
+        for path in places { try FileSystem.removeTree(path.appending("a")) }
+    }
+
+    /// Parsed, JSON takes many times its size.
+    @Test func largeFiles() async throws {
+        let pack = try await hosted.client().pack(withID: .one)
+        let place = PackManifestFile.path(beside: layout.waitingPack(pack))
+        let bytes = PackManifestFile.bytes(of: pack)
+        for limit in [StoreArea.FileKind.manifest.limit, StoreArea.FileKind.manifest.limit + 1] {
+            try? FileSystem.removeFile(place)
+            try fill(place, bytes + Array(repeating: UInt8(ascii: " "), count: limit - bytes.count))
+            let isRead = await category { _ = try layout.sharedArea.manifest(place) } == nil
+            #expect(isRead == (limit == StoreArea.FileKind.manifest.limit))
+        }
+        try? FileSystem.removeFile(place)
+        try fill(place, Array("[".utf8), length: 1 << 40)
+        try fill(layout.recordPath(of: try .one, in: .downloader), Array("[".utf8), length: 1 << 40)
+        #expect(try await hosted.downloader().run(.install).firstError == nil)
+        _ = try await hosted.client().fetch()
+        #expect(try await hosted.client().status(of: .one).state == .loaded)
+    }
+
+    /// Three lengths whose sum is none. They use up no allowance.
+    @Test func sparseMetadata() async throws {
+        try await hosted.declare(["levels/one": "essential"])
+        for name in ["a.json", "b.json", "c.json"] {
+            try fill(layout.trust(of: .downloader).appending(name), [], length: UInt64(Int64.max))
+        }
+        var limited = try hosted.configuration(keys: false)
+        limited.policy.essentialDownloadAllowance = 1 << 20
+        let report = try await PackDownloader(limited).run(.install)
+        #expect(report.firstError == nil && report.refusals.isEmpty)
+        #expect(try await hosted.client().status(of: .one).state == .toBeTransferred)
+    }
+
+    @Test func forgedTraffic() async throws {
+        _ = try await hosted.client().fetch()
+        let honest = try await hosted.client().store.networkUsage()
+        var lines: [UInt8] = []
+        var number = 0
+        while lines.count < 1 << 20 {
+            lines += Array("1 metered x.\(number)\n".utf8)
+            number += 1
+        }
+        for age in 0..<TrafficLog.keptDays {
+            let day = String(UTCTime.now.adding(days: -age).description.prefix(10))
+            try fill(layout.traffic(of: .downloader).appending(day), lines)
+        }
+        let usage = try await hosted.client().store.networkUsage()
+        #expect(usage.packs.count <= 1 << 15 + honest.packs.count)
+        #expect(usage.days.count <= 9)
+        for (id, bytes) in honest.packs { #expect(usage.packs[id] == bytes) }
+    }
+
+    /// A pack counts that the metadata list, whatever stands beside a file.
+    @Test func forgedManifests() async throws {
+        let client = try hosted.client()
+        _ = try await client.fetch()
+        let pack = try await client.pack(withID: .one)
+        let digest = SHA256.hash(Array("forged".utf8).span).hex
+        for id in [pack.id, try PackID("forged/pack")] {
+            var json = String(decoding: PackManifestFile.bytes(of: pack), as: UTF8.self)
+            json = json.replacing(pack.sha256.hex, with: digest).replacing(
+                "\"\(pack.id)\"", with: "\"\(id)\""
+            ).replacing("\"version\": 1", with: "\"version\": 9")
+            let forged = layout.waiting(of: id).appending("@\(digest).avpack")
+            try fill(forged, [], length: pack.length)
+            try fill(PackManifestFile.path(beside: forged), Array(json.utf8))
+        }
+        let forged = try #require(
+            try layout.sharedArea.manifest(layout.waiting(of: pack.id).appending("@\(digest).avpack.json")))
+        #expect(forged.version == 9 && forged.id == pack.id)
+        #expect(try await client.status(of: .one).waitingVersion == nil)
+        #expect(try await client.status().allSatisfy { $0.waitingVersion == nil })
+        let usage = try await client.store.usage()
+        #expect(!usage.packs.contains { $0.id.description.hasPrefix("forged") })
+        #expect(try await !client.status().contains { $0.id.description.hasPrefix("forged") })
+    }
+
+    /// A link in the way leads nowhere.
+    @Test func linksAreNotFollowed() async throws {
+        _ = try await hosted.client().fetch()
+        let state = layout.recordPath(of: try .one, in: .downloader).removingLastComponent()
+        try FileSystem.createFolders(state.removingLastComponent(), permissions: 0o700)
+        let own = layout.recordPath(of: try .one, in: .app).removingLastComponent()
+        #expect(unsafe symlink(own.string, state.string) == 0)
+        let records = PackRecords(layout: layout, role: .app)
+        #expect(try records.record(of: .one, in: .downloader).loaded == nil)
+    }
+}
+
+/// Reading needs no control of the store.
+@Suite(.timeLimit(.minutes(2))) struct ReadingWithoutControlTests {
+    @Test(arguments: [PackForm.opened, .sealed]) func anotherProcessHoldsAllLocks(form: PackForm) async throws
+    {
+        let game = try await Game()
+        try await game.publish(["file": [1, 2, 3]])
+        _ = try await game.fetched(form)
+        let layout = game.place.layout
+        let locks = layout.locks(of: .app) + [layout.trust(of: .app).appending("lock")]
+        var held: [OpenFileReference] = []
+        for path in locks {
+            let file = OpenFileReference(try OpenFile(updating: path))
+            #expect(try file.file.tryLock(exclusive: true))
+            held.append(file)
+        }
+        let store = game.place.store()
+        #expect(try await store.status().map(\.state) == [.loaded])
+        #expect(try await store.status(of: .one).loadedVersion == 1)
+        #expect(try await store.usage().packs.map(\.id) == [try .one])
+        #expect(try await store.verify().map(\.finding) == [.sound])
+        #expect(try await store.contents(of: EntryPath("file"), in: .one) == [1, 2, 3])
+        #expect(try await store.purgeablePacks().isEmpty)
+        _ = try store.path(of: .one)
+        withExtendedLifetime(held) {}
+    }
+
+    /// Roles that only a downloader read are not stored then, and nobody waits to store each of them.
+    @Test func rolesOfADownloader() async throws {
+        let hosted = try await HostedGame()
+        try await hosted.game.publishInBins(32)
+        _ = try await hosted.downloader().run(.install)
+        _ = try await hosted.client().refresh()
+        let layout = hosted.game.place.layout
+        let trust = try Folder(opening: layout.trust(of: .app))
+        #expect(try trust.names().count { String(decoding: $0, as: UTF8.self).hasPrefix("packs-") } < 16)
+        let lock = OpenFileReference(try OpenFile(updating: layout.trust(of: .app).appending("lock")))
+        #expect(try lock.file.tryLock(exclusive: true))
+        let store = try hosted.client().store
+        #expect(try await store.status().map(\.id.description) == ["extras", "levels/one"])
+        #expect(try await store.status(of: .one).state == .toBeTransferred)
+        withExtendedLifetime(lock) {}
+    }
+}
