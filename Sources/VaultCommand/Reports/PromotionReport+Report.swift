@@ -26,6 +26,14 @@ extension PromotionReport: Report {
             "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
         ]
     }
+
+    /// Prints the warnings, the report, and what was written.
+    func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
+        for warning in warnings { Console.note("warning: \(warning.worded)") }
+        answer(asJSON: isJSON)
+        if isJSON { return }
+        isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written)
+    }
 }
 
 extension PromotionReport.Pack {
