@@ -38,13 +38,13 @@ struct EarlierStates {
         self.acceptsRemovedKeys = acceptsRemovedKeys
     }
 
-    /// What the vault itself listed in a channel, and the version of the snapshot.
+    /// What the vault itself listed in a channel, and under which snapshot.
     ///
     /// - Throws: `missing` where that is kept no longer, or the channel was not there; `untrusted` for what only removed keys have
     ///   signed, unless they are accepted.
     func listing(
         of channel: Channel, at moment: SiteMoment
-    ) async throws(VaultError) -> (snapshot: Int64, listing: OwnListing) {
+    ) async throws(VaultError) -> (state: PublishedSnapshot, listing: OwnListing) {
         let version =
             switch moment {
             case .snapshot(let version): version
@@ -61,7 +61,14 @@ struct EarlierStates {
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
         try require(tree.chain.snapshot.document, snapshots)
         for role in CurrentSite.ownRoles(of: tree) { try require(role.document, targets) }
-        return (version, CurrentSite(whole, isReplacement: false).ownListing(in: channel))
+        let listing = CurrentSite(whole, isReplacement: false).ownListing(in: channel)
+        guard !listing.records.isEmpty else {
+            throw VaultError(
+                .missing, "the channel '\(channel)' listed nothing then", at: place(of: version),
+                remedy: "choose another snapshot")
+        }
+        let time = PublicationTime(of: tree.chain.snapshot.document)?.time
+        return (PublishedSnapshot(version: version, time: time), listing)
     }
 
     /// Goes back from the newest snapshot. One that is gone, or does not say its time, could be the one.

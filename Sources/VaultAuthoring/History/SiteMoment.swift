@@ -26,6 +26,17 @@ public enum SiteMoment: Sendable, Hashable {
     }
 }
 
+/// Names a published state of a site for people.
+public struct PublishedSnapshot: Sendable, Hashable, CustomStringConvertible {
+    public let version: Int64
+    /// Nil where the snapshot does not say it.
+    public let time: UTCTime?
+
+    public var description: String {
+        "snapshot version \(version)\(time.map { ", published at \($0)" } ?? "")"
+    }
+}
+
 /// When a snapshot was published: a signed member of it, `{"version": 7, "time": "2026-05-31T18:00:00Z"}`. Nothing else keeps
 /// that: each timestamp replaces the one before. The specification allows further members (section 4.1); other clients ignore it.
 struct PublicationTime {

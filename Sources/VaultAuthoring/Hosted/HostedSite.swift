@@ -119,11 +119,19 @@ final class HostedSite: Sendable {
         }
     }
 
-    /// Fetches all earlier metadata of the roles that list these packs in any channel, for any of their versions.
+    /// Fetches all earlier metadata of the roles that list these packs in any channel, for any of their versions. Throws `limit` where
+    /// these are too many to read.
     func readWholeHistory(of ids: Set<PackID>) async throws(VaultError) {
         let asked = roles(listing: ids)
+        var rest = Self.historyLimit
         for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
-            try await copy.readAll(of: role.document.role, upTo: role.version - 1, where: copy.isSigned)
+            guard rest >= MetadataCopy.historyLimit else {
+                throw VaultError(
+                    .limit, "more than \(Self.historyLimit) earlier files would have to be read",
+                    at: site.place(of: role.document.hostedName), remedy: "do it where site/ is kept")
+            }
+            rest -= try await copy.readAll(
+                of: role.document.role, upTo: role.version - 1, where: copy.isSigned)
         }
     }
 

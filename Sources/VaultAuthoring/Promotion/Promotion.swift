@@ -56,14 +56,15 @@ public struct Promotion: Sendable {
     public func run(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(vault, settings)
-            let (proposal, warnings) = try await proposal(site, in: session)
+            let (proposal, restored) = try await proposal(site, in: session)
             try await session.prepareHost()
             let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: try session.deliveries())
             let written = try await publisher.run(listing: [destination: proposal.records])
             return PromotionReport(
-                packs: proposal.changes, written: written.written, warnings: warnings + written.warnings)
+                packs: proposal.changes, restored: restored?.snapshot, written: written.written,
+                warnings: (restored?.warnings ?? []) + written.warnings)
         }
     }
 
@@ -71,8 +72,9 @@ public struct Promotion: Sendable {
     public func preview(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(vault, settings)
-            let (proposal, warnings) = try await proposal(site, in: session)
-            return PromotionReport(packs: proposal.changes, warnings: warnings)
+            let (proposal, restored) = try await proposal(site, in: session)
+            return PromotionReport(
+                packs: proposal.changes, restored: restored?.snapshot, warnings: restored?.warnings ?? [])
         }
     }
 
@@ -122,17 +124,18 @@ public struct Promotion: Sendable {
 
     private func proposal(
         _ site: CurrentSite, in session: AuthorSession
-    ) async throws(VaultError) -> (PromotionProposal, [Warning]) {
+    ) async throws(VaultError) -> (PromotionProposal, RestoredListing?) {
         let offered: OwnListing
-        var warnings: [Warning] = []
+        var restored: RestoredListing?
         switch origin {
         case .channel(let channel): offered = site.ownListing(in: channel)
         case .earlier(let moment):
             let states = try await EarlierStates(of: session, acceptingRemovedKeys: acceptsRemovedKeys)
-            let listed = try await states.listing(of: destination, at: moment).listing
-            let restored = try await RestoredListing(
-                listed, in: session, keys: keys ?? FileKeyProvider(path: session.vault.vaultKeys))
-            (offered, warnings) = (restored.listing, restored.warnings)
+            let (snapshot, listed) = try await states.listing(of: destination, at: moment)
+            let listing = try await RestoredListing(
+                listed, under: snapshot, in: session,
+                keys: keys ?? FileKeyProvider(path: session.vault.vaultKeys))
+            (offered, restored) = (listing.listing, listing)
         }
         var proposal = PromotionProposal(
             from: offered, to: site.ownListing(in: destination),
@@ -142,6 +145,6 @@ public struct Promotion: Sendable {
         default: try proposal.takeAll()
         }
         try proposal.requireLine(allowingOlder: allowsOlder, in: destination)
-        return (proposal, warnings)
+        return (proposal, restored)
     }
 }

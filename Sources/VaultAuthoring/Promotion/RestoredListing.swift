@@ -7,12 +7,15 @@ import VaultSite
 /// What a channel listed before, for the keys of today.
 struct RestoredListing {
     let listing: OwnListing
+    let snapshot: PublishedSnapshot
     private(set) var warnings: [Warning] = []
 
     /// - Throws: `missing`, `notHosted` or `corrupt` for a pack whose file is not there any more.
     init(
-        _ earlier: OwnListing, in session: AuthorSession, keys: any KeyProvider
+        _ earlier: OwnListing, under snapshot: PublishedSnapshot, in session: AuthorSession,
+        keys: any KeyProvider
     ) async throws(VaultError) {
+        self.snapshot = snapshot
         let settings = session.settings
         let targets = session.vault.targets
         let publisher = PackPublisher(

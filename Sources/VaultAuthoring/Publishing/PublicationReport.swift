@@ -68,8 +68,8 @@ public struct PublicationReport: Sendable {
         }
 
         public let subject: Subject
-        /// The version of the snapshot under which it was listed.
-        public let snapshot: Int64
+        /// Under which it was listed.
+        public let snapshot: PublishedSnapshot
     }
 
     /// What clients of an earlier version download.

@@ -128,9 +128,7 @@ public struct Restoration: Sendable {
         let (snapshot, whole) = try await states(of: session).listing(
             of: session.settings.structure.sourceChannel, at: moment)
         let listing = tree.map { whole.packs(of: $0.family) } ?? whole
-        guard !listing.records.isEmpty else {
-            throw nothing(of: tree?.family, under: snapshot)
-        }
+        if let tree, listing.packs.isEmpty { throw nothing(of: tree.family, under: snapshot) }
         let publication = try Publication(order, session)
         let earlier = try await EarlierPacks(
             of: session, by: publication.publisher(sealingInto: session.vault.targets))
@@ -147,10 +145,9 @@ public struct Restoration: Sendable {
         try await EarlierStates(of: session, acceptingRemovedKeys: order.acceptsRemovedKeys)
     }
 
-    private func nothing(of id: PackID?, under snapshot: Int64) -> VaultError {
+    private func nothing(of id: PackID, under snapshot: PublishedSnapshot) -> VaultError {
         VaultError(
-            .missing,
-            "snapshot version \(snapshot) lists nothing\(id.map { " of '\($0)'" } ?? "")", at: "restore",
+            .missing, "snapshot version \(snapshot.version) lists nothing of '\(id)'", at: "restore",
             remedy: "choose another snapshot")
     }
 }
@@ -177,13 +174,13 @@ extension AuthorSession {
         let states = try await EarlierStates(of: self, acceptingRemovedKeys: acceptsRemovedKeys)
         let earlier = part(
             try await states.listing(
-                of: settings.structure.sourceChannel, at: .snapshot(pin.snapshot)
+                of: settings.structure.sourceChannel, at: .snapshot(pin.snapshot.version)
             ).listing)
         guard pin.isOf(earlier) else {
             throw VaultError(
                 .corrupt,
                 "the \"pin\"\(family.map { " of '\($0)'" } ?? "") is not what snapshot version"
-                    + " \(pin.snapshot) lists",
+                    + " \(pin.snapshot.version) lists",
                 at: vault.settings.string, remedy: "restore again, or remove it, which lists the source")
         }
         return earlier

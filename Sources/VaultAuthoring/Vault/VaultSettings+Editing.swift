@@ -59,7 +59,7 @@ extension VaultSettings {
         guard let pin else { return }
         let channel = structure.sourceChannel
         throw VaultError(
-            .usage, "the whole channel '\(channel)' is restored to snapshot version \(pin.snapshot)",
+            .usage, "the whole channel '\(channel)' is restored to \(pin.snapshot)",
             at: "vault.json", remedy: "list its sources again first", hint: .releasing(channel.name))
     }
 

@@ -47,7 +47,7 @@ extension PublicationReport: Report {
                 ]
             },
             "restored": .objects(restorations) {
-                [$0.member.name: .string($0.member.value), "snapshot": .number($0.snapshot)]
+                [$0.member.name: .string($0.member.value), "snapshot": .number($0.snapshot.version)]
             },
             "written": .texts(written), "findings": .objects(findings, \.json),
             "warnings": .texts(warnings.map(\.worded)),
@@ -63,7 +63,7 @@ extension PublicationReport: Report {
         for restoration in restorations {
             let (kind, name) = restoration.member
             Console.note(
-                "the \(kind) '\(name)' lists what it did under snapshot version \(restoration.snapshot); 'assetvault restore' with --latest lists what the sources are"
+                "the \(kind) '\(name)' lists what it did under \(restoration.snapshot); 'assetvault restore' with --latest lists what the sources are"
             )
         }
         for pack in packs {

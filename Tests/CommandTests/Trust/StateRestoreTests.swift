@@ -102,6 +102,18 @@ import Testing
         #expect(try await listed() == ["stk/a": 4, "stk/c": 1, "two": 4])
     }
 
+    /// A pack goes back to the version that was listed then.
+    @Test func aPack() async throws {
+        try folder.write("two/file", "two on day 3")
+        try await testSite.publish(through: Clock.shifted(byDays: 3))
+        try await restore("two", "--to", "2").failed(66, naming: "snapshot version 2 lists nothing of 'two'")
+        let result = try await restore("two", "--to", day(of: 3)).succeeded()
+        #expect(result.errorText.contains("two was restored to version 1"), "\(result.errorText)")
+        #expect(try await listed() == dayTwo)
+        try await testSite.publish()
+        #expect(try await listed() == dayTwo)
+    }
+
     /// A runner has the host's metadata alone.
     @Test func onARunner() async throws {
         let runner = try await Runner(of: testSite)
@@ -152,6 +164,7 @@ import Testing
         let then = try day(of: 4)
         let preview = try await restore("--to", then, "--dry-run").succeeded()
         #expect(preview.text.contains("older  stk/a  version 4 to 3"), "\(preview.text)")
+        #expect(preview.errorText.contains("under snapshot version 4, published at \(then)T"))
         #expect(try await listed(in: site)["stk/a"] == 4)
         try await restore("--to", then).succeeded()
         try await runner?.upload()
@@ -159,6 +172,9 @@ import Testing
         #expect(try await listed(in: site, channel: "beta")["stk/a"] == 4)
         #expect(try await keyIDs(in: site).isDisjoint(with: leaked))
         try await restore("--latest").failed(64, naming: "promoted to it")
+        // Beta was not there before.
+        try await Command.run(["restore", vault, "--channel", "beta", "--to", "2"] + options).failed(
+            66, naming: "the site had no channel 'beta' then")
     }
 
     /// The keys that what is live is sealed for.
