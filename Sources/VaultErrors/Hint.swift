@@ -16,6 +16,8 @@ public enum Hint: Sendable, Hashable {
     case acceptingRemovedKeys
     /// Promoting a lower version than the one that is listed.
     case allowingOlder
+    /// Listing the sources of a channel again that was restored.
+    case releasing(String)
     /// Going on from what the host has, without the published packs.
     case publishingFromHost
     /// Signing a file where the keys are kept.

@@ -150,7 +150,7 @@ struct PackHistory {
     /// The targets of such a file, and whether the present keys have signed it.
     private func listedTargets(
         in file: MetadataFileName
-    ) throws(VaultError) -> (targets: JSONObject, standing: TargetsSignatureHistory.Standing)? {
+    ) throws(VaultError) -> (targets: JSONObject, standing: SignatureHistory.Standing)? {
         guard let metadata = try folder.metadata(in: file),
             case .object(let targets)? = metadata.document.signed["targets"],
             let standing = signers.standing(of: metadata)

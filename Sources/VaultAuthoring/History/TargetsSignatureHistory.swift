@@ -1,20 +1,43 @@
 import UpdateFramework
 import VaultCrypto
 
-/// The keys that may sign a vault's targets, now and under earlier roots.
-struct TargetsSignatureHistory {
+/// The keys that may sign the metadata of one top-level role, now and under earlier roots.
+struct SignatureHistory {
     /// Whether the signers of a file are still named.
     enum Standing: Hashable {
-        /// By keys that the newest root names for the targets.
+        /// By keys that the newest root names for the role.
         case current
         /// By keys of this root that the newest does not name: they may have been stolen.
         case removed(root: Int64)
     }
 
-    private let roles: Roles
     private let current: [RoleTrust]
     /// By each root, the newest first.
     private let earlier: [(root: Int64, trust: RoleTrust)]
+
+    /// - Parameter roots: all of them, the newest last.
+    init(of role: TopLevelRole, under roots: [VerifiedRoot]) {
+        let named = Set((roots.last?.trust(in: role).keys ?? []).map(\.key))
+        earlier = roots.reversed().map { ($0.version, $0.trust(in: role)) }
+        // A file counts if the remaining keys of some root meet its threshold.
+        current = earlier.map { _, trust in
+            RoleTrust(trust.keys.filter { named.contains($0.key) }, threshold: trust.threshold)
+        }
+    }
+
+    init(_ trust: RoleTrust) { (current, earlier) = ([trust], []) }
+
+    /// Nil for a file that no accepted key has signed.
+    func standing(of metadata: UnverifiedMetadata) -> Standing? {
+        if current.contains(where: { $0.isMet(by: metadata) }) { return .current }
+        return earlier.first { $0.trust.isMet(by: metadata) }.map { .removed(root: $0.root) }
+    }
+}
+
+/// The keys that may sign a vault's targets, now and under earlier roots.
+struct TargetsSignatureHistory {
+    private let roles: Roles
+    private let signatures: SignatureHistory
 
     /// The roles whose files these keys sign.
     private enum Roles {
@@ -24,20 +47,12 @@ struct TargetsSignatureHistory {
 
     /// - Parameter roots: all of them, the newest last.
     init(under roots: [VerifiedRoot]) {
-        roles = .ownOfSite
-        let named = Set((roots.last?.trust(in: .targets).keys ?? []).map(\.key))
-        earlier = roots.reversed().map { ($0.version, $0.trust(in: .targets)) }
-        // A file counts if the remaining keys of some root meet its threshold.
-        current = earlier.map { _, trust in
-            RoleTrust(trust.keys.filter { named.contains($0.key) }, threshold: trust.threshold)
-        }
+        (roles, signatures) = (.ownOfSite, SignatureHistory(of: .targets, under: roots))
     }
 
     /// For a team's own part, which has no root.
     init(_ trust: RoleTrust, in role: MetadataRole) {
-        roles = .team(role)
-        current = [trust]
-        earlier = []
+        (roles, signatures) = (.team(role), SignatureHistory(trust))
     }
 
     /// Whether a file of this role can be of these keys. Others are not read: what is wrong with a team's file stops nothing.
@@ -49,8 +64,7 @@ struct TargetsSignatureHistory {
     }
 
     /// Nil for a file that no accepted key has signed.
-    func standing(of metadata: UnverifiedMetadata) -> Standing? {
-        if current.contains(where: { $0.isMet(by: metadata) }) { return .current }
-        return earlier.first { $0.trust.isMet(by: metadata) }.map { .removed(root: $0.root) }
+    func standing(of metadata: UnverifiedMetadata) -> SignatureHistory.Standing? {
+        signatures.standing(of: metadata)
     }
 }

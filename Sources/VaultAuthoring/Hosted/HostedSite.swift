@@ -61,6 +61,9 @@ final class HostedSite: Sendable {
         self.scratch = scratch
     }
 
+    /// Where further metadata are.
+    var source: any MetadataSource { site }
+
     /// Whether any channel lists it.
     func lists(_ pack: PackManifest) -> Bool {
         CurrentSite.ownRoles(of: tree).contains { role in
@@ -100,52 +103,61 @@ final class HostedSite: Sendable {
         return warnings
     }
 
-    /// Fetches earlier metadata of the roles that list these packs, for their last versions.
-    func readHistory(of ids: Set<PackID>) async throws(VaultError) {
+    private func roles(listing ids: Set<PackID>) -> Set<MetadataRole> {
         let channels = tree.chain.channels.compactMap { try? tree.following($0) }
-        let asked = Set(
+        return Set(
             channels.flatMap { tree in ids.flatMap { tree.rolesVisited(for: $0.targetPath) } }
                 .map(\.document.role))
+    }
+
+    /// Fetches earlier metadata of the roles that list these packs, for their last versions.
+    func readHistory(of ids: Set<PackID>) async throws(VaultError) {
+        let asked = roles(listing: ids)
         for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
             try await copy.readEarlier(
                 than: role.version, of: role.document.role, atMost: Int64(PackHistory.maximumFilesPerRole))
         }
     }
 
-    /// Fetches all earlier metadata of the roles that list a pack in any channel, for any of its versions.
-    func readWholeHistory(of id: PackID) async throws(VaultError) {
-        let channels = tree.chain.channels.compactMap { try? tree.following($0) }
-        let asked = Set(channels.flatMap { $0.rolesVisited(for: id.targetPath) }.map(\.document.role))
+    /// Fetches all earlier metadata of the roles that list these packs in any channel, for any of their versions. Throws `limit` where
+    /// these are too many to read.
+    func readWholeHistory(of ids: Set<PackID>) async throws(VaultError) {
+        let asked = roles(listing: ids)
+        var rest = Self.historyLimit
         for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
-            try await copy.readAll(of: role.document.role, upTo: role.version - 1, where: copy.isSigned)
+            guard rest >= MetadataCopy.historyLimit else {
+                throw VaultError(
+                    .limit, "more than \(Self.historyLimit) earlier files would have to be read",
+                    at: site.place(of: role.document.hostedName), remedy: "do it where site/ is kept")
+            }
+            rest -= try await copy.readAll(
+                of: role.document.role, upTo: role.version - 1, where: copy.isSigned)
         }
     }
 
-    /// Fetches all metadata that any snapshot lists which the host still has.
+    /// The number of requests for all earlier metadata of a site.
+    private static let historyLimit: Int64 = 16_384
+
+    /// Fetches earlier metadata that the host still has: the newest first of each role that the verified snapshot lists. Snapshots
+    /// count by the keys of the newest root alone, since they say what clients may hold.
     func readWholeHistory() async throws(VaultError) {
         let delegations = tree.chain.targets.delegations?.all ?? []
         let teams = Dictionary(delegations.map { ($0.role, $0.trust) }) { first, _ in first }
-        try await copy.readAll(of: .snapshot, upTo: tree.chain.snapshot.version - 1, where: copy.isSigned)
-        var newest: [MetadataRole: Int64] = [:]
-        for file in try copy.folder.versions() where file.role == .snapshot {
-            for (name, value) in try copy.folder.metadata(in: file)?.document.signed.object(
-                "meta", at: name(of: file))
-                ?? [:]
-            {
-                guard case .object(let reference) = value, case .integer(let version)? = reference["version"],
-                    let role = MetadataFileName(hostedName: "1.\(name)")?.role
-                else { continue }
-                newest[role] = max(newest[role] ?? 1, version)
-            }
+        let signers = SignatureHistory(of: .snapshot, under: copy.roots)
+        let snapshot = tree.chain.snapshot
+        var rest = Self.historyLimit
+        rest -= try await copy.readAll(of: .snapshot, upTo: snapshot.version - 1, atMost: rest) {
+            signers.standing(of: $0) == .current
         }
-        for (role, version) in newest.sorted(by: { $0.key < $1.key }) {
-            try await copy.readAll(of: role, upTo: version) { file in
+        for name in snapshot.hostedNames.sorted() {
+            guard let file = MetadataFileName(hostedName: name), let role = file.role,
+                role == .targets || OwnRoles.contains(role) || teams[role] != nil
+            else { continue }
+            rest -= try await copy.readAll(of: role, upTo: file.version, atMost: rest) { file in
                 copy.isSigned(file) || teams[role]?.isMet(by: file) ?? false
             }
         }
     }
-
-    private func name(of file: MetadataFileName) -> String { site.place(of: file.hostedName) }
 
     /// Removes metadata of an earlier run that differs from the host's: uploading it would undo another publication.
     func removeSuperseded() throws(VaultError) {
@@ -170,6 +182,6 @@ final class HostedSite: Sendable {
         else { return }
         throw VaultError(
             .busy, "somebody else has published there meanwhile", at: site.place(of: name),
-            remedy: "publish again")
+            remedy: "run the same command again: it goes on from there")
     }
 }

@@ -74,14 +74,18 @@ struct MetadataCopy {
     }
 
     /// The number of earlier versions of a role that are looked for where all of them count.
-    private static let historyLimit: Int64 = 1024
+    static let historyLimit: Int64 = 1024
 
     /// Fetches all files up to a version of a role that the host still has, also those before pruned ones. Files that are not metadata,
-    /// or that `isSigned` refuses, are left out.
-    func readAll(
-        of role: MetadataRole, upTo newest: Int64, where isSigned: (UnverifiedMetadata) -> Bool
-    ) async throws(VaultError) {
-        for version in (max(1, newest - Self.historyLimit)...max(1, newest)).reversed() {
+    /// or that `isSigned` refuses, are left out. Returns the number of requests.
+    @discardableResult func readAll(
+        of role: MetadataRole, upTo newest: Int64, atMost limit: Int64 = historyLimit,
+        where isSigned: (UnverifiedMetadata) -> Bool
+    ) async throws(VaultError) -> Int64 {
+        let limit = min(limit, Self.historyLimit)
+        guard newest >= 1, limit >= 1 else { return 0 }
+        let versions = max(1, newest - limit + 1)...newest
+        for version in versions.reversed() {
             let found: UnverifiedMetadata?
             do throws(VaultError) { found = try await metadata(of: role, version: version) } catch {
                 guard error.category == .untrusted else { throw error }
@@ -89,6 +93,7 @@ struct MetadataCopy {
             }
             if let found, isSigned(found) { try write(found.document) }
         }
+        return Int64(versions.count)
     }
 
     private func metadata(of role: MetadataRole, version: Int64) async throws(VaultError)

@@ -93,8 +93,11 @@ struct SiteRenewal {
         try requireHigherVersion(.snapshot, than: old?.version)
         return try signing.sign(.snapshot, for: trusts(of: .snapshot), delegatedBy: rootName) {
             version, expires throws(VaultError) in
-            try .snapshot(
-                version: version, expires: expires, listing: references, keepingMembersOf: old?.json ?? [:])
+            var members = old?.json ?? [:]
+            members[PublicationTime.member] = PublicationTime.json(
+                ofSnapshot: version, at: signing.period.now)
+            return try .snapshot(
+                version: version, expires: expires, listing: references, keepingMembersOf: members)
         }
     }
 

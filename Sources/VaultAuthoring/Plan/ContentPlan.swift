@@ -41,7 +41,7 @@ public struct ContentPlan: Sendable {
     public private(set) var unusedFallbacks: [UnusedFallback] = []
     /// Where the rules of resource trees stand that give traits to files without variants.
     public private(set) var rulesWithoutVariants: [String] = []
-    /// Of several sources, and of packs of teams that the keys open; sorted by path.
+    /// Of several sources' packs with a common tag, and of packs of teams that the keys open; sorted by path.
     public private(set) var conflicts: [Conflict] = []
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
@@ -62,12 +62,34 @@ public struct ContentPlan: Sendable {
         of vault: VaultFolder, keys: any KeyProvider, at host: Site? = nil
     ) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
-        limits = settings.limits
-        hasTeams = !settings.structure.teams.isEmpty
         let published = try await PublishedVersions(
             of: vault, at: host, in: settings.structure.sourceChannel, keys: keys)
+        try self.init(of: settings, from: PlannedSources(of: settings, in: vault), beside: published)
+        // A delivery that can't be read is for 'publish' to report.
+        let deliveries = settings.structure.teams.compactMap {
+            try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
+        }
+        let own = await TagKeys(
+            of: packs, with: Set(deliveries.flatMap(\.reachablePacks.packs).flatMap(\.pack.tags)),
+            for: settings.audiences, vaultKeys: keys)
+        teamNotices += deliveries.flatMap(\.reachablePacks.withheldTags)
+        teamNotices += TeamPathOverlap.all(among: deliveries)
+        teamNotices += TeamKeyMismatch.all(among: deliveries, beside: own)
+        teamNotices += deliveries.compactMap(\.unreachableTargets)
+        let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
+        teamNotices += teams.notices
+        conflicts = (conflicts + teams.conflicts).sorted { $0.path < $1.path }
+    }
+
+    /// Without what teams deliver.
+    ///
+    /// - Parameter settings: also such that are not written yet.
+    init(
+        of settings: VaultSettings, from sources: PlannedSources, beside published: PublishedVersions
+    ) throws(VaultError) {
+        limits = settings.limits
+        hasTeams = !settings.structure.teams.isEmpty
         isPublishedUnknown = published.areUnknown
-        let sources = PlannedSources(of: settings, in: vault)
         var claims = PathClaims()
         for (number, pack) in settings.packs.enumerated() {
             let source = try sources.open(number)
@@ -94,20 +116,7 @@ public struct ContentPlan: Sendable {
         }
         packs.sort { $0.id < $1.id }
         try decide(&claims, sources)
-        // A delivery that can't be read is for 'publish' to report.
-        let deliveries = settings.structure.teams.compactMap {
-            try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
-        }
-        let own = await TagKeys(
-            of: packs, with: Set(deliveries.flatMap(\.reachablePacks.packs).flatMap(\.pack.tags)),
-            for: settings.audiences, vaultKeys: keys)
-        teamNotices += deliveries.flatMap(\.reachablePacks.withheldTags)
-        teamNotices += TeamPathOverlap.all(among: deliveries)
-        teamNotices += TeamKeyMismatch.all(among: deliveries, beside: own)
-        teamNotices += deliveries.compactMap(\.unreachableTargets)
-        let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
-        teamNotices += teams.notices
-        conflicts = (claims.conflicts + teams.conflicts).sorted { $0.path < $1.path }
+        conflicts = claims.conflicts.sorted { $0.path < $1.path }
     }
 
     private mutating func add(
@@ -122,7 +131,7 @@ public struct ContentPlan: Sendable {
             guard case .file = entry.kind else { continue }
             let claim = PathClaims.Claim(
                 source: number, file: entry.source, pack: id, order: offer.order, traits: offer.traits,
-                size: entry.size)
+                tags: Set(offer.tags), size: entry.size)
             try claims.add(entry.path, claim) { () throws(VaultError) in try reader.open(entry).sha256() }
             guard entry.size >= ExecutableFormat.minimumSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {

@@ -6,8 +6,8 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// Which source has each path first. Of one source a device has a path once; of several sources an app that reads all packs as one
-/// tree sees only one file of each path.
+/// Which pack has each path first. Of one source a device has a path once; of packs of several sources with a common tag, which a request
+/// shows as one tree, only one file of each path is seen.
 struct PathClaims {
     struct Claim {
         /// The position of the source among all.
@@ -17,7 +17,14 @@ struct PathClaims {
         let pack: PackID
         let order: Int64
         let traits: JSONObject
+        let tags: Set<String>
         let size: UInt64
+
+        /// Whether an app can see both packs in one tree.
+        fileprivate func isShown(with other: Claim) -> Bool {
+            source != other.source && !tags.isDisjoint(with: other.tags)
+                && !PathClaims.areVariants(traits, other.traits)
+        }
     }
 
     /// A path of two sources whose files have one size: the first one's is still to be compared.
@@ -29,9 +36,24 @@ struct PathClaims {
         let digest: SHA256Digest
     }
 
-    private var first: [EntryPath: Claim] = [:]
+    /// Most paths have one claim.
+    private struct Table {
+        private var first: [EntryPath: Claim] = [:]
+        private var further: [EntryPath: [Claim]] = [:]
+
+        /// In the order in which they were added.
+        subscript(path: EntryPath) -> [Claim] {
+            first[path].map { [$0] + (further[path] ?? []) } ?? []
+        }
+
+        mutating func add(_ claim: Claim, to path: EntryPath) {
+            if first[path] == nil { first[path] = claim } else { further[path, default: []].append(claim) }
+        }
+    }
+
+    private var files = Table()
     /// The same of the folders around these paths.
-    private var folders: [EntryPath: Claim] = [:]
+    private var folders = Table()
     /// Paths that are a file in one pack and a folder in another.
     private var clashes: Set<EntryPath> = []
     private(set) var conflicts: [ContentPlan.Conflict] = []
@@ -41,13 +63,11 @@ struct PathClaims {
     mutating func add(
         _ path: EntryPath, _ claim: Claim, digest: () throws(VaultError) -> SHA256Digest
     ) throws(VaultError) {
+        guard !claim.tags.isEmpty else { return }
         noteFolders(around: path, claim)
-        if let folder = folders[path] { noteClash(at: path, folder, claim) }
-        guard let known = first[path] else {
-            first[path] = claim
-            return
-        }
-        guard known.source != claim.source, !Self.areVariants(known.traits, claim.traits) else { return }
+        for folder in folders[path] { noteClash(at: path, folder, claim) }
+        defer { files.add(claim, to: path) }
+        guard let known = files[path].first(where: claim.isShown) else { return }
         if known.size != claim.size {
             note(path, known, claim)
         } else {
@@ -58,17 +78,15 @@ struct PathClaims {
     private mutating func noteFolders(around path: EntryPath, _ claim: Claim) {
         var above = path.parent
         while let folder = above {
-            if let file = first[folder] { noteClash(at: folder, file, claim) }
-            if folders[folder] != nil { return }
-            folders[folder] = claim
+            for file in files[folder] { noteClash(at: folder, file, claim) }
+            if folders[folder].contains(where: { $0.pack == claim.pack }) { return }
+            folders.add(claim, to: folder)
             above = folder.parent
         }
     }
 
     private mutating func noteClash(at path: EntryPath, _ known: Claim, _ claim: Claim) {
-        guard known.source != claim.source, !Self.areVariants(known.traits, claim.traits),
-            clashes.insert(path).inserted
-        else { return }
+        guard claim.isShown(with: known), clashes.insert(path).inserted else { return }
         note(path, known, claim)
     }
 

@@ -1,5 +1,5 @@
 import SealedPack
-import VaultErrors
+public import VaultErrors
 public import VaultSite
 
 /// Something in a plan that limits forbid, or that is probably a mistake.
@@ -13,9 +13,24 @@ public struct PlanFinding: SiteNotice, Hashable {
     public let severity: Severity
     public let problem: String
     public let remedy: String
+
+    /// The finding as a refusal.
+    public func refusal(at place: String) -> VaultError {
+        VaultError(.limit, problem, at: place, remedy: remedy)
+    }
 }
 
 extension ContentPlan {
+    /// What is found for every device, within the limits that are declared.
+    var findings: [PlanFinding] {
+        get throws(VaultError) {
+            let contents = try devices.map { device throws(VaultError) in
+                try DeviceContent(of: self, for: device)
+            }
+            return findings(for: contents, within: limits ?? SizeLimits())
+        }
+    }
+
     /// Holds the plan against limits.
     ///
     /// - Parameter contents: what the devices get.

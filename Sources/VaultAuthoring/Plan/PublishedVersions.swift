@@ -14,6 +14,11 @@ struct PublishedVersions {
     /// Whether names are quiet, and no key opens their table.
     private(set) var areUnknown = false
 
+    /// Where they don't matter.
+    static let notAskedFor = PublishedVersions()
+
+    private init() {}
+
     /// - Parameter host: where they are published; nil reads the vault's own site.
     init(
         of vault: VaultFolder, at host: Site?, in channel: Channel, keys: any KeyProvider

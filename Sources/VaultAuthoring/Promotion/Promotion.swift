@@ -15,8 +15,15 @@ public struct Promotion: Sendable {
         case only([PackID])
     }
 
+    /// What the packs are taken from.
+    enum Origin: Sendable {
+        case channel(Channel)
+        /// What the second channel itself listed then.
+        case earlier(SiteMoment)
+    }
+
     public let selection: Selection
-    public let origin: Channel
+    let origin: Origin
     public let destination: Channel
     public let now: UTCTime
     /// Whether a pack may go back to a lower version.
@@ -25,13 +32,23 @@ public struct Promotion: Sendable {
     public var passphrase: PassphraseSource?
     /// The host to promote at, where `site/` is incomplete: then only new files are written there.
     public var host: Site?
+    /// What was listed before is sealed for these, and the audiences: nil uses those in the vault's ``VaultFolder/vaultKeys``.
+    var keys: (any KeyProvider)?
+    /// Whether that may be what only keys have signed which the root no longer names.
+    var acceptsRemovedKeys = false
 
     public init(
         _ selection: Selection, from origin: Channel, to destination: Channel, now: UTCTime
     ) {
         self.selection = selection
-        (self.origin, self.destination) = (origin, destination)
+        (self.origin, self.destination) = (.channel(origin), destination)
         self.now = now
+    }
+
+    /// Lists what the channel listed before.
+    init(restoring channel: Channel, to moment: SiteMoment, now: UTCTime) {
+        (selection, origin, destination, self.now) = (.all, .earlier(moment), channel, now)
+        allowsOlder = true
     }
 
     /// - Throws: `usage` for channels that can't be used, and for a lower version; `missing` for a pack that the first
@@ -39,22 +56,25 @@ public struct Promotion: Sendable {
     public func run(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(vault, settings)
-            let proposal = try proposal(site, under: settings)
+            let (proposal, restored) = try await proposal(site, in: session)
             try await session.prepareHost()
             let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: try session.deliveries())
             let written = try await publisher.run(listing: [destination: proposal.records])
             return PromotionReport(
-                packs: proposal.changes, written: written.written, warnings: written.warnings)
+                packs: proposal.changes, restored: restored?.snapshot, written: written.written,
+                warnings: (restored?.warnings ?? []) + written.warnings)
         }
     }
 
     /// Reports what ``run(in:)`` would do; no file of the vault changes.
     public func preview(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
-            let (_, site) = try await open(vault, settings)
-            return PromotionReport(packs: try proposal(site, under: settings).changes)
+            let (session, site) = try await open(vault, settings)
+            let (proposal, restored) = try await proposal(site, in: session)
+            return PromotionReport(
+                packs: proposal.changes, restored: restored?.snapshot, warnings: restored?.warnings ?? [])
         }
     }
 
@@ -75,7 +95,9 @@ public struct Promotion: Sendable {
 
     private func requireChannels(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {
         let structure = settings.structure
-        for channel in [origin, destination] where !structure.channels.contains(channel) {
+        var named = [destination]
+        if case .channel(let origin) = origin { named.insert(origin, at: 0) }
+        for channel in named where !structure.channels.contains(channel) {
             throw VaultError(
                 .usage, "the vault has no channel '\(channel)'", at: vault.settings.string,
                 remedy: structure.channels.isEmpty
@@ -94,23 +116,35 @@ public struct Promotion: Sendable {
                 at: vault.settings.string,
                 remedy: "promote all packs together")
         }
-        guard origin != destination else {
+        guard Set(named).count == named.count else {
             throw VaultError(
-                .usage, "both channels are '\(origin)'", at: "promote", remedy: "name two channels")
+                .usage, "both channels are '\(destination)'", at: "promote", remedy: "name two channels")
         }
     }
 
     private func proposal(
-        _ site: CurrentSite, under settings: VaultSettings
-    ) throws(VaultError) -> PromotionProposal {
+        _ site: CurrentSite, in session: AuthorSession
+    ) async throws(VaultError) -> (PromotionProposal, RestoredListing?) {
+        let offered: OwnListing
+        var restored: RestoredListing?
+        switch origin {
+        case .channel(let channel): offered = site.ownListing(in: channel)
+        case .earlier(let moment):
+            let states = try await EarlierStates(of: session, acceptingRemovedKeys: acceptsRemovedKeys)
+            let (snapshot, listed) = try await states.listing(of: destination, at: moment)
+            let listing = try await RestoredListing(
+                listed, under: snapshot, in: session,
+                keys: keys ?? FileKeyProvider(path: session.vault.vaultKeys))
+            (offered, restored) = (listing.listing, listing)
+        }
         var proposal = PromotionProposal(
-            from: site.ownListing(in: origin), to: site.ownListing(in: destination),
-            keeping: CompatibleVersions(supported: settings.supportedApps))
-        switch selection {
-        case .all: try proposal.takeAll()
-        case .only(let ids): for id in ids { try proposal.take(id, from: origin) }
+            from: offered, to: site.ownListing(in: destination),
+            keeping: CompatibleVersions(supported: session.settings.supportedApps))
+        switch (selection, origin) {
+        case (.only(let ids), .channel(let channel)): for id in ids { try proposal.take(id, from: channel) }
+        default: try proposal.takeAll()
         }
         try proposal.requireLine(allowingOlder: allowsOlder, in: destination)
-        return proposal
+        return (proposal, restored)
     }
 }

@@ -29,6 +29,8 @@ public struct PromotionReport: Sendable {
     public let packs: [Pack]
     /// Of a site that hides them, as far as they are known.
     public var names = PackNames()
+    /// Under which the channel listed the same before; nil for packs of another channel.
+    public internal(set) var restored: PublishedSnapshot?
     /// The names of the files, below `metadata/`.
     public internal(set) var written: [String] = []
     public internal(set) var warnings: [Warning] = []

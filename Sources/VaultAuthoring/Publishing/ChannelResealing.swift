@@ -20,6 +20,18 @@ struct ChannelResealing {
             keyIDs[audiences] = Set(pack.slots.map(\.keyID))
         }
 
+        init() {}
+
+        /// By what is listed now, the first of each content key.
+        init(of listed: [PackManifest], declaredBy settings: VaultSettings) {
+            slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }
+            for pack in settings.packs { audiencesByID[pack.id] = pack.audiences }
+            for tree in settings.resources { audiencesByID[tree.family] = tree.audiences }
+        }
+
+        /// All that something is sealed for.
+        var keys: Set<KeyID> { keyIDs.values.reduce(into: []) { $0.formUnion($1) } }
+
         /// The slots of packs with this content key.
         subscript(key: ContentKeyID) -> [KeySlot]? { slotsByKey[key] }
 
@@ -78,7 +90,7 @@ struct ChannelResealing {
     }
 
     /// As it is where no key opens it: a replaced key stays in its slots then, which the publication says.
-    private static func resealed(
+    static func resealed(
         _ version: PackManifest, for recipients: Recipients, by publisher: PackPublisher
     ) async throws(VaultError) -> PackManifest {
         let slots = recipients[version.contentKeyID]
@@ -92,16 +104,20 @@ struct ChannelResealing {
     }
 }
 
-/// What vault keys that a publication drops still open.
+/// What vault keys still open that a publication drops, and those that no source is sealed for.
 struct DroppedKeys {
+    /// Dropped by this publication.
+    private let dropped: Set<KeyID>
     private let keys: Set<KeyID>
     /// The listed packs that each of them still opens: names with their places, and IDs.
     private var open: [KeyID: [(id: PackID, text: String)]] = [:]
 
-    /// - Parameter keys: those that some pack is no longer sealed for.
-    init(_ keys: Set<KeyID>) { self.keys = keys }
-
-    var areNone: Bool { keys.isEmpty }
+    /// - Parameters:
+    ///   - dropped: those that some pack is no longer sealed for.
+    ///   - others: those that packs in no source, or that no key here opens, are still sealed for.
+    init(_ dropped: Set<KeyID>, and others: Set<KeyID>) {
+        (self.dropped, keys) = (dropped, dropped.union(others))
+    }
 
     mutating func note(_ pack: PackManifest, as name: PackID?, _ place: String) {
         for key in Set(pack.slots.map(\.keyID)).intersection(keys) {
@@ -120,8 +136,8 @@ struct DroppedKeys {
                 "the vault key '\(key)' still opens what is listed: \(open.map(\.text).listed(upTo: 6)); give a key that opens these,"
                     + " promote other versions, or let the team seal them for others")
         }
-        if !sorted.isEmpty {
-            let names = sorted.map { "'\($0)'" }.listed(upTo: 4)
+        if !dropped.isEmpty {
+            let names = sorted.filter(dropped.contains).map { "'\($0)'" }.listed(upTo: 4)
             warnings.append(
                 Warning(
                     "holders of \(names) still read what was published before: earlier metadata stay at the host until they are"

@@ -53,7 +53,7 @@ struct EarlierPacks {
         acceptingRemovedKeys acceptsRemovedKeys: Bool
     ) async throws(VaultError) -> PackManifest {
         if let pack = candidates(for: id).first(where: { $0.version == version }) { return pack }
-        try await host?.readWholeHistory(of: id)
+        try await host?.readWholeHistory(of: [id])
         return try history.manifest(
             listedAs: id, declaredAs: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }

@@ -21,6 +21,8 @@ struct PackPublisher {
     /// How much an archive may unpack to.
     let unpackingLimit: UnpackingLimit
     let files: PublishedPackFiles
+    /// See ``VaultSettings/highestPublished``.
+    let highestPublished: UInt64
 
     /// A pack up to this size is sealed to compare it with the host's, which is cheaper than a request.
     private static let smallPack: UInt64 = 1 << 20
@@ -44,13 +46,12 @@ struct PackPublisher {
             order, source.folder, after: previous, above: max(pack.highestPublished, taken ?? 0), progress)
     }
 
-    /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`. Returns the files that are
-    /// in no pack.
+    /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`.
     func seal(
         _ tree: ResourceTree, after earlier: EarlierPacks, naming names: inout QuietNames,
         onPack: (PackID, UInt64) -> Void,
         deliver: (SealingResult) async throws(VaultError) -> Void
-    ) async throws(VaultError) -> [EntryPath] {
+    ) async throws(VaultError) {
         let source = try PackSource(
             vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
             followLinks: tree.followsLinks, limit: unpackingLimit)
@@ -75,17 +76,18 @@ struct PackPublisher {
                 compression: compression ?? tree.compression ?? .standard)
             let result = try await seal(
                 order, try named.part(pack.entries),
-                after: try files.firstAvailable(earlier.candidates(for: id)), above: taken[id] ?? 0
+                after: try files.firstAvailable(earlier.candidates(for: id)),
+                above: max(taken[id] ?? 0, tree.highestPublished)
             ) { onPack(pack.id, $0) }
             try await deliver(result)
         }
-        return found.untagged.map { source.folder.entries[$0].path }
     }
 
     func seal(
         _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest?,
-        above highestPublished: UInt64, _ progress: (UInt64) -> Void
+        above taken: UInt64, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
+        let highestPublished = max(taken, highestPublished)
         var order = request
         // Of a version with another content key, such as that of a family, only the number counts.
         let previous = listed?.contentKeyID == order.key.id ? listed : nil
@@ -142,12 +144,16 @@ struct PackPublisher {
     }
 
     /// A version that stays listed, for the keys that another pack with its content key is sealed for.
+    ///
+    /// - Parameter other: a pack with the same content key, whose slots show it; nil for the version itself.
     func keep(
-        _ earlier: PackManifest, slots: [KeySlot]?, for names: [String]
+        _ earlier: PackManifest, slots: [KeySlot]?, for names: [String], opening other: PackManifest? = nil
     ) async throws(VaultError) -> PackManifest {
         var pack = earlier
         pack.slots =
-            if let slots { slots } else { try await contentKey(following: earlier, for: names).slots }
+            if let slots { slots } else {
+                try await contentKey(following: other ?? earlier, for: names).slots
+            }
         return pack
     }
 

@@ -16,7 +16,7 @@ public struct Publication: Sendable {
     private let session: AuthorSession
     private let deliveries: [TeamDelivery]
     /// The vault's own keys.
-    private let keys: any KeyProvider
+    let keys: any KeyProvider
 
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
     ///
@@ -42,38 +42,11 @@ public struct Publication: Sendable {
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
-            let publication = try await Publication(order, session(of: vault, settings, order, edit))
-            let scratch = try ScratchFolder(beside: vault.site)
-            let proposal = try await publication.proposal(sealingInto: scratch.path, onPack)
-            try await publication.session.host?.requireUnchanged()
-            let imports = try TeamImports(
-                of: publication.deliveries, versionsAreReset: false, into: scratch.path)
-            _ = consume scratch
-            let withheld = publication.deliveries.flatMap(\.reachablePacks.withheldTags)
-            return PublicationReport(
-                packs: proposal.packs, resealed: proposal.resealing.packs, written: [],
-                warnings: proposal.warnings + imports.warnings + withheld.map { Warning($0) },
-                uncountedUpdates: proposal.changed.uncounted)
+            try await Publication(order, session(of: vault, settings, order, edit)).preview(onPack)
         }
     }
 
-    /// Lists an earlier version of a pack again, without sealing it, until it is released.
-    ///
-    /// - Parameter version: nil releases it: the source is sealed and listed again.
-    /// - Throws: `missing` for a version that no kept metadata lists, or whose pack is gone; `untrusted` for one that only
-    ///   keys have signed which a later root removed, unless the order accepts them.
-    public static func restore(
-        _ id: PackID, to version: UInt64?, in vault: VaultFolder, _ order: PublicationRequest
-    ) async throws(VaultError) -> PublicationReport {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            var session = try await session(of: vault, settings, order)
-            let highest = try await Publication(order, session).highestVersion(of: id)
-            try session.settings.pin(id, to: version, above: highest)
-            return try await Publication(order, session).run(savingSettings: true) { _, _ in }
-        }
-    }
-
-    private static func session(
+    static func session(
         of vault: VaultFolder, _ settings: VaultSettings, _ order: PublicationRequest,
         _ edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil
     ) async throws(VaultError) -> AuthorSession {
@@ -85,7 +58,7 @@ public struct Publication: Sendable {
             of: vault, settings, period: period, passphrase: order.passphrase, at: order.host)
     }
 
-    private init(_ order: PublicationRequest, _ session: AuthorSession) throws(VaultError) {
+    init(_ order: PublicationRequest, _ session: AuthorSession) throws(VaultError) {
         if order.keys != nil { try session.settings.requireUseOfVaultKeys(at: session.vault.settings) }
         self.order = order
         keys = order.keys ?? FileKeyProvider(path: session.vault.vaultKeys)
@@ -93,7 +66,29 @@ public struct Publication: Sendable {
         deliveries = try session.deliveries()
     }
 
-    private func run(
+    func preview(_ onPack: (PackID, UInt64) -> Void) async throws(VaultError) -> PublicationReport {
+        let scratch = try ScratchFolder(beside: session.vault.site)
+        let proposal = try await proposal(sealingInto: scratch.path, onPack)
+        try await session.host?.requireUnchanged()
+        let imports = try TeamImports(of: deliveries, versionsAreReset: false, into: scratch.path)
+        _ = consume scratch
+        let withheld = deliveries.flatMap(\.reachablePacks.withheldTags)
+        return report(
+            of: proposal, written: [], warnings: imports.warnings + withheld.map { Warning($0) })
+    }
+
+    private func report(
+        of proposal: PublicationProposal, written: [String], warnings: [Warning]
+    ) -> PublicationReport {
+        PublicationReport(
+            packs: proposal.packs, resealed: proposal.resealing.packs, restorations: proposal.restorations,
+            written: written, findings: proposal.findings, warnings: proposal.warnings + warnings,
+            isOfTeam: session.settings.structure.ownRole != nil,
+            uncountedUpdates: proposal.changed.uncounted)
+    }
+
+    /// - Parameter isChanged: whether the session's settings differ from those on disk.
+    func run(
         savingSettings isChanged: Bool, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationReport {
         let (vault, settings) = (session.vault, session.settings)
@@ -117,35 +112,37 @@ public struct Publication: Sendable {
         case .teamRole(let published):
             report = try TeamPublisher(session: session, published: published).run(listing: proposal.records)
         }
-        return PublicationReport(
-            packs: proposal.packs, resealed: proposal.resealing.packs, written: report.written,
-            warnings: proposal.warnings + report.warnings,
-            isOfTeam: settings.structure.ownRole != nil, uncountedUpdates: proposal.changed.uncounted)
+        return self.report(of: proposal, written: report.written, warnings: report.warnings)
     }
 
     private func proposal(
         sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationProposal {
-        try await PublicationProposal(
+        let findings = try findings()
+        if order.isStrict, let first = findings.first(where: { $0.severity == .error }) ?? findings.first {
+            throw first.refusal(at: session.vault.path.string)
+        }
+        var proposal = try await PublicationProposal(
             for: session, deliveries, by: publisher(sealingInto: output),
             acceptingRemovedKeys: order.acceptsRemovedKeys, onPack: onPack)
+        proposal.findings = findings
+        return proposal
     }
 
-    private func publisher(sealingInto output: FilePath) -> PackPublisher {
+    /// What 'plan' finds in the sources that are listed. What it finds of teams is among the warnings.
+    private func findings() throws(VaultError) -> [PlanFinding] {
+        try session.settings.requireSources(in: session.vault)
+        let settings = session.settings.withoutPinned
+        let sources = PlannedSources(of: settings, in: session.vault, limit: order.unpackingLimit)
+        return try ContentPlan(of: settings, from: sources, beside: .notAskedFor).findings
+    }
+
+    func publisher(sealingInto output: FilePath) -> PackPublisher {
         PackPublisher(
             vault: session.vault, keys: keys, audiences: session.settings.audiences,
             compression: order.compression, unpackingLimit: order.unpackingLimit,
-            files: PublishedPackFiles(targets: session.vault.targets, output: output, host: session.host))
-    }
-
-    /// Of a declared pack in any kept metadata; 0 for one that was never published.
-    private func highestVersion(of id: PackID) async throws(VaultError) -> UInt64 {
-        let publisher = publisher(sealingInto: session.vault.targets)
-        let earlier = try await EarlierPacks(of: session, by: publisher)
-        let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
-        let listed = try names.listedID(of: id, family: nil)
-        try await session.host?.readWholeHistory(of: listed)
-        return try earlier.history.versions(of: listed).first ?? 0
+            files: PublishedPackFiles(targets: session.vault.targets, output: output, host: session.host),
+            highestPublished: session.settings.highestPublished)
     }
 }
 
@@ -165,6 +162,8 @@ public struct PublicationRequest: Sendable {
     public var compression: Compression?
     /// Limit for sources that are archives.
     public var unpackingLimit = UnpackingLimit.standard
+    /// Whether what 'plan' finds refuses the publication (`.limit`), before anything is sealed.
+    public var isStrict = false
     /// Whether a version may be restored that only keys removed from the root have signed.
     public var acceptsRemovedKeys = false
 

@@ -18,6 +18,9 @@ struct PublicationProposal {
     private(set) var resealing = ChannelResealing()
     private let compatible: CompatibleVersions
     private(set) var changed = ChangedPacks()
+    /// What 'plan' finds in the sources.
+    var findings: [PlanFinding] = []
+    private(set) var restorations: [PublicationReport.Restoration] = []
 
     init(
         for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
@@ -26,10 +29,54 @@ struct PublicationProposal {
         let (vault, settings) = (session.vault, session.settings)
         let earlier = try await EarlierPacks(of: session, by: publisher)
         let listing = session.sourceListing
-        try settings.requireSources(in: vault)
         records = listing.foreign
         compatible = CompatibleVersions(supported: settings.supportedApps)
         var names = try await QuietNames(for: settings, after: earlier, by: publisher)
+        if let pin = settings.pin {
+            // For the report alone.
+            for pack in settings.packs { _ = try names.conceal(pack.id, pack.offer) }
+            let restored = try await session.listing(pin, acceptingRemovedKeys: acceptsRemovedKeys)
+            records = restored.foreign
+            let recipients = try DeclaredRecipients(of: settings, named: names)
+            try await list(restored.packs, after: earlier, by: publisher) { recipients[$0] }
+            restorations = [
+                .init(subject: .channel(settings.structure.sourceChannel), snapshot: pin.snapshot)
+            ]
+        } else {
+            try await seal(
+                session, after: earlier, naming: &names, by: publisher,
+                acceptingRemovedKeys: acceptsRemovedKeys, onPack: onPack)
+        }
+        for index in packs.indices { packs[index].name = names.names[listed: packs[index].id]?.name }
+        let made = Set(packs.map(\.id))
+        for old in listing.packs where !made.contains(old.pack.id) {
+            packs.append(
+                Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
+        }
+        resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
+        resealing.name(by: names.names)
+        await warnOfDroppedKeys(
+            in: settings.structure.sourceChannel, deliveries, names.names, own: publisher.keys)
+        try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
+        try await changed.addCosts(to: &packs, after: earlier, by: publisher)
+        if let warning = changed.warning { warnings.append(warning) }
+        warnings += publisher.files.host?.warnings ?? []
+        let teams = try await TeamPathConflicts(
+            of: deliveries, in: settings, of: vault, keys: publisher.keys)
+        warnings += PlanFinding.naming(teams.conflicts).map { Warning($0) }
+        warnings += teams.notices.map { Warning($0) }
+        if let warning = Self.readableTags(of: settings) { warnings.append(warning) }
+        let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
+        warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own)).map { Warning($0) }
+    }
+
+    /// Lists what the sources are, except those that are pinned.
+    private mutating func seal(
+        _ session: AuthorSession, after earlier: EarlierPacks, naming names: inout QuietNames,
+        by publisher: PackPublisher, acceptingRemovedKeys acceptsRemovedKeys: Bool,
+        onPack: (PackID, UInt64) -> Void
+    ) async throws(VaultError) {
+        let (vault, settings) = (session.vault, session.settings)
         var declared: [(name: PackID, pack: VaultSettings.Pack)] = []
         for pack in settings.packs {
             var listed = pack
@@ -58,43 +105,58 @@ struct PublicationProposal {
                 result, after: earlier, for: pack.audiences, by: publisher, isPinned: pack.pin != nil)
         }
         for tree in settings.resources {
-            let untagged = try await publisher.seal(
-                tree, after: earlier, naming: &names, onPack: onPack
-            ) {
+            if let pin = tree.pin {
+                let restored = try await session.listing(
+                    pin, of: tree.family, acceptingRemovedKeys: acceptsRemovedKeys)
+                try await list(restored.packs, after: earlier, by: publisher) { _ in tree.audiences }
+                restorations.append(.init(subject: .tree(tree.family), snapshot: pin.snapshot))
+                continue
+            }
+            try await publisher.seal(tree, after: earlier, naming: &names, onPack: onPack) {
                 result async throws(VaultError) in
                 try await add(result, after: earlier, for: tree.audiences, by: publisher)
             }
             try await keepPacks(of: tree, after: earlier, by: publisher)
-            if let first = untagged.first {
-                warnings.append(
-                    "\(untagged.count.counting("file")) of '\(tree.family)' \(untagged.count == 1 ? "has no tag and is" : "have no tag and are") in no pack: '\(first)' is the first"
-                )
-            }
         }
         if let choice = names.keyChoice {
             let table = try await publisher.seal(names.names, as: choice, after: earlier)
             try await add(table, after: earlier, for: settings.usedAudiences, by: publisher)
         }
-        for index in packs.indices { packs[index].name = names.names[listed: packs[index].id]?.name }
-        let made = Set(packs.map(\.id))
-        for old in listing.packs where !made.contains(old.pack.id) {
-            packs.append(
-                Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
+    }
+
+    /// Lists packs again as they were listed once, for the keys of today.
+    ///
+    /// - Parameter audiences: of a pack; nil for one that no source declares: its slots stay as they were.
+    private mutating func list(
+        _ packs: [ListedPack], after earlier: EarlierPacks, by publisher: PackPublisher,
+        for audiences: (PackManifest) -> [String]?
+    ) async throws(VaultError) {
+        for listed in packs.sorted(by: { $0.pack.id < $1.pack.id }) {
+            var versions: [PackManifest] = []
+            for var version in [listed.pack] + listed.otherVersions {
+                try await publisher.files.require(version)
+                if let names = audiences(version) {
+                    version = try await publisher.keep(
+                        version, slots: recipients[version.contentKeyID], for: names,
+                        opening: earlier.packs(sharing: version.contentKeyID).first)
+                    recipients.note(version, for: names)
+                } else if let slots = recipients[version.contentKeyID] {
+                    version.slots = slots
+                }
+                versions.append(version)
+            }
+            guard let pack = versions.first else { continue }
+            slots += pack.slots
+            records.append(try ListedPack(pack, otherVersions: Array(versions.dropFirst())).target)
+            var report = PublicationReport.Pack(
+                SealingResult(manifest: pack, reusedPieces: pack.pieceCount),
+                after: earlier.listed[pack.id]?.pack, isPinned: true)
+            report.others = versions.dropFirst().map {
+                PublicationReport.Other(version: $0.version, apps: $0.offer.apps)
+            }
+            self.packs.append(report)
+            changed.note(pack, after: earlier)
         }
-        resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
-        resealing.name(by: names.names)
-        warnOfDroppedKeys(in: settings.structure.sourceChannel, deliveries, names.names)
-        try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
-        try await changed.addCosts(to: &packs, after: earlier, by: publisher)
-        if let warning = changed.warning { warnings.append(warning) }
-        warnings += publisher.files.host?.warnings ?? []
-        let teams = try await TeamPathConflicts(
-            of: deliveries, in: settings, of: vault, keys: publisher.keys)
-        warnings += PlanFinding.naming(teams.conflicts).map { Warning($0) }
-        warnings += teams.notices.map { Warning($0) }
-        if let warning = Self.readableTags(of: settings) { warnings.append(warning) }
-        let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
-        warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own)).map { Warning($0) }
     }
 
     /// Quiet names do not hide the tags that teams have.
@@ -162,21 +224,25 @@ struct PublicationProposal {
         }
     }
 
-    /// A key that leaked is dropped, and may open more than its owner thinks.
+    /// A key that leaked is dropped, and may open more than its owner thinks: also what stands in no source any more, each time.
+    ///
+    /// - Parameter own: the vault's own keys, which are in use even where no pack is for them.
     private mutating func warnOfDroppedKeys(
-        in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames
-    ) {
-        var dropped = DroppedKeys(Set(packs.flatMap(\.droppedKeys) + resealing.packs.flatMap(\.droppedKeys)))
-        guard !dropped.areNone else { return }
+        in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames, own: any KeyProvider
+    ) async {
+        let now = Set(packs.flatMap(\.droppedKeys) + resealing.packs.flatMap(\.droppedKeys))
+        let listed = records.compactMap { try? ListedPack($0) }.flatMap { [$0.pack] + $0.otherVersions }
+        let inUse = recipients.keys.union(((try? await own.allKeys().vaultKeys) ?? []).map(\.id))
+        let stale = Set((listed + resealing.listed.map(\.pack)).flatMap(\.slots).map(\.keyID))
+        var dropped = DroppedKeys(now, and: stale.subtracting(inUse))
         func note(_ pack: PackManifest, _ place: String) {
             dropped.note(pack, as: names[listed: pack.id]?.name, place)
         }
-        for listed in records.compactMap({ try? ListedPack($0) }) {
-            for version in [listed.pack] + listed.otherVersions { note(version, "in the channel \(source)") }
-        }
+        for pack in listed { note(pack, "in the channel \(source)") }
         for (channel, pack) in resealing.listed { note(pack, "in the channel \(channel)") }
         for delivery in deliveries {
-            for listed in delivery.reachablePacks.packs {
+            for listed in delivery.reachablePacks.packs
+            where listed.pack.slots.contains(where: { now.contains($0.keyID) }) {
                 note(listed.pack, "of the team \(delivery.team.role)")
             }
         }

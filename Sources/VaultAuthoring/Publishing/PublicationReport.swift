@@ -60,6 +60,18 @@ public struct PublicationReport: Sendable {
         public let droppedKeys: [KeyID]
     }
 
+    /// A listing of before that is live in the place of sources.
+    public struct Restoration: Sendable {
+        public enum Subject: Sendable, Hashable {
+            case tree(PackID)
+            case channel(Channel)
+        }
+
+        public let subject: Subject
+        /// Under which it was listed.
+        public let snapshot: PublishedSnapshot
+    }
+
     /// What clients of an earlier version download.
     public struct Update: Sendable {
         public let version: UInt64
@@ -68,8 +80,11 @@ public struct PublicationReport: Sendable {
 
     public let packs: [Pack]
     public internal(set) var resealed: [Resealed] = []
+    public internal(set) var restorations: [Restoration] = []
     /// The metadata files that were written.
     public let written: [String]
+    /// What 'plan' finds in the sources.
+    public internal(set) var findings: [PlanFinding] = []
     public let warnings: [Warning]
     /// Whether the vault is a team's, whose site another vault publishes.
     public internal(set) var isOfTeam = false

@@ -69,6 +69,15 @@ struct PublishedPackFiles {
         return nil
     }
 
+    /// Throws `missing`, `notHosted` or `corrupt` unless a version is here, or at the host.
+    func require(_ pack: PackManifest) async throws(VaultError) {
+        guard let host, try isOnlyHosted(pack) else {
+            _ = try verifiedPack(pack)
+            return
+        }
+        if !host.lists(pack) { _ = try await host.pack(pack) }
+    }
+
     func isOnlyHosted(_ pack: PackManifest) throws(VaultError) -> Bool {
         guard host != nil else { return false }
         return try !FileSystem.exists(path(of: pack))

@@ -1,5 +1,5 @@
 import PackSources
-import SealedPack
+public import SealedPack
 import StrictJSON
 public import SystemPackage
 import VaultContent
@@ -9,7 +9,7 @@ import VaultErrors
 public struct ResourceTree: Sendable {
     /// The first segments of the IDs of its packs. They share one content key, so that a file which moves between them
     /// keeps its pieces.
-    let family: PackID
+    public let family: PackID
     /// A folder or an archive; a relative path begins at the vault.
     public let source: FilePath
     let filter: SourceFilter
@@ -27,12 +27,16 @@ public struct ResourceTree: Sendable {
     let preservation: TagPreservation
     /// The versions of the app that its packs are for.
     let apps: AppVersionRange
+    /// What is listed instead of its source.
+    public let pin: ListingPin?
+    /// See ``VaultSettings/Pack/highestPublished``.
+    let highestPublished: UInt64
 
     init(family: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         let json = json.labelled(family.description)
         try json.requireMembers(among: [
             "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "defaultTags",
-            "initial", "prefetch", "apps", "preservation",
+            "initial", "prefetch", "apps", "preservation", "pin", "lastVersion",
         ])
         self.family = family
         self.audiences = try audiences.names(in: json)
@@ -42,6 +46,8 @@ public struct ResourceTree: Sendable {
         compression = try VaultSettings.Pack.choice("compression", of: json)
         preservation = try TagPreservation(parsing: json["preservation"])
         apps = try AppVersionRange(parsing: json["apps"])
+        pin = try ListingPin(parsing: json["pin"])
+        highestPublished = try VaultSettings.Pack.version("lastVersion", of: json) ?? 0
         categories = try TagCategories(parsing: json)
         namedTags = try NamedTag.all(in: json)
         let traits = try TraitDeclarations(parsing: json["traits"])
@@ -86,6 +92,23 @@ public struct ResourceTree: Sendable {
         found += try folders.rules(for: path)
         if let defaultRule, found.allSatisfy(\.tags.isEmpty) { found.append(defaultRule) }
         return found
+    }
+
+    /// Every rule that matches a file, also a default that others replace.
+    func rules(
+        for path: EntryPath, in source: borrowing SourceFolder
+    ) throws(VaultError) -> [FileExplanation.Rule] {
+        let folders = try FolderLabelTable(of: source, declaring: traits)
+        let found = try applied(rules.matches(path.utf8Bytes), folders, to: path)
+        var explained = found.map { FileExplanation.Rule(place: $0.place, tags: $0.tags, traits: $0.traits) }
+        guard let defaultRule else { return explained }
+        let isUsed = found.last?.place == defaultRule.place
+        if isUsed { explained.removeLast() }
+        return explained + [
+            FileExplanation.Rule(
+                place: defaultRule.place, tags: defaultRule.tags, traits: [:], isDefault: true, isUsed: isUsed
+            )
+        ]
     }
 
     /// Where rules stand.

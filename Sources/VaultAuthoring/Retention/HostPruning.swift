@@ -1,4 +1,5 @@
 import SealedPack
+import StrictJSON
 import SystemPackage
 public import UpdateFramework
 public import VaultErrors
@@ -24,9 +25,11 @@ public struct HostPruning: Sendable {
 
     /// What the host could remove. Paths are relative to the site.
     ///
-    /// A file stays for the grace time after the metadata that replaced it were signed: they expire one period of `vault.json` later.
+    /// A file stays for the grace time after the metadata that replaced it were published, as snapshots say; where none does, after
+    /// they expired.
     ///
-    /// - Throws: what ``AuthorSession`` throws for a host that can't be continued from.
+    /// - Throws: `untrusted` for a host whose metadata has expired: what an old state does not list may be live. What
+    ///   ``AuthorSession`` throws for a host that can't be continued from.
     public func plan() async throws(VaultError) -> SitePruning.Plan {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             try vault.requireSnapshot(settings)
@@ -34,6 +37,14 @@ public struct HostPruning: Sendable {
                 of: vault, settings, period: SigningPeriod(lifetime: settings.lifetime, now: now),
                 passphrase: nil, at: site)
             guard let host = session.host else { return SitePruning.Plan() }
+            for metadata in [host.tree.chain.timestamp, host.tree.chain.snapshot] as [any VerifiedMetadata]
+            where metadata.hasExpired(at: now) {
+                throw VaultError(
+                    .untrusted,
+                    "it expired at \(metadata.expires): it may be an old state, and what that does not list may be live",
+                    at: site.place(of: metadata.document.hostedName),
+                    remedy: "publish and upload first, then prune")
+            }
             try await host.readWholeHistory()
             let vault = session.vault
             let folder = MetadataFolder(vault.metadata)
@@ -41,17 +52,18 @@ public struct HostPruning: Sendable {
                 in: folder, tree: host.tree, now: now, versions: kept,
                 signedBy: PackSigners(under: try await vault.roots(), of: host.tree))
             try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
+            let times = try PublicationTimes(in: folder)
             var plan = SitePruning.Plan()
             for file in metadata.files {
                 let length = try FileSystem.status(of: vault.metadata.appending(file.hostedName))?.size ?? 0
                 try decide(
                     "metadata/\(file.hostedName)", length, metadata.kept[file],
-                    replacedBy: metadata.successor(of: file) ?? file, in: folder, settings, &plan)
+                    replacedBy: metadata.successor(of: file) ?? file, in: folder, times, &plan)
             }
             for (path, listing) in metadata.lastListing.sorted(by: { $0.key < $1.key }) {
                 try decide(
                     "targets/\(path)", metadata.lengths[path] ?? 0, metadata.keptTargets[path],
-                    replacedBy: metadata.successor(of: listing) ?? listing, in: folder, settings, &plan)
+                    replacedBy: metadata.successor(of: listing) ?? listing, in: folder, times, &plan)
             }
             return plan
         }
@@ -59,7 +71,7 @@ public struct HostPruning: Sendable {
 
     private func decide(
         _ path: String, _ length: UInt64, _ keeping: KeptMetadata.Keeping?,
-        replacedBy successor: MetadataFileName, in folder: MetadataFolder, _ settings: VaultSettings,
+        replacedBy successor: MetadataFileName, in folder: MetadataFolder, _ times: PublicationTimes,
         _ plan: inout SitePruning.Plan
     ) throws(VaultError) {
         if let keeping, keeping.reason == nil { return }
@@ -69,11 +81,41 @@ public struct HostPruning: Sendable {
             return
         }
         guard let metadata = try folder.metadata(in: successor)?.document else { return }
-        let end = metadata.expires.adding(days: grace - settings.lifetime.days(of: metadata.role))
+        // No file was published after it expired.
+        let end = (times[successor] ?? metadata.expires).adding(days: grace)
         guard end <= now else {
             plan.kept.append(SitePruning.Kept(path: path, length: length, reason: .recent(until: end)))
             return
         }
         plan.removals.append(SitePruning.Removal(path: path, length: length))
+    }
+}
+
+/// When metadata were published at the latest: a snapshot that lists a file, or a later version of its role, says so.
+private struct PublicationTimes {
+    /// By role and version.
+    private var times: [String: [Int64: UTCTime]] = [:]
+
+    init(in folder: MetadataFolder) throws(VaultError) {
+        for file in try folder.versions() where file.role == .snapshot {
+            guard let snapshot = try? folder.metadata(in: file)?.document,
+                let time = PublicationTime(of: snapshot)?.time
+            else { continue }
+            note(MetadataRole.snapshot.fileName, snapshot.version, time)
+            for (name, value) in try snapshot.signed.object("meta", at: file.hostedName) {
+                guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
+                else { continue }
+                note(name, version, time)
+            }
+        }
+    }
+
+    private mutating func note(_ name: String, _ version: Int64, _ time: UTCTime) {
+        times[name, default: [:]][version] = min(times[name]?[version] ?? time, time)
+    }
+
+    /// Nil where no snapshot says it.
+    subscript(file: MetadataFileName) -> UTCTime? {
+        times[file.unversionedName]?.filter { $0.key >= file.version }.values.min()
     }
 }

@@ -17,6 +17,14 @@ struct CurrentSite {
     init(of vault: VaultFolder) async throws(VaultError) {
         let metadata = MetadataFolder(vault.metadata)
         let pinned = try vault.pinnedRoot()
+        // A site always keeps all its roots, also before its first publication.
+        let firstRoot = vault.metadata.appending(MetadataRole.root.hostedName(version: 1))
+        guard try FileSystem.exists(firstRoot) else {
+            throw VaultError(
+                .missing, "the site is not here", at: firstRoot.string,
+                remedy: "restore site/ from your host or backup, or go on from what the host has",
+                hint: .publishingFromHost)
+        }
         if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {
             let tree = try await TargetTree.verifying(
                 metadata, pinnedRoot: pinned.document.bytes, now: .earliest)
@@ -28,14 +36,6 @@ struct CurrentSite {
         }
         isReplacement = false
         try vault.requireNewest(tree)
-        // A site always keeps all its roots, also before its first publication.
-        let firstRoot = vault.metadata.appending(MetadataRole.root.hostedName(version: 1))
-        guard try FileSystem.exists(firstRoot) else {
-            throw VaultError(
-                .missing, "the site is not here", at: firstRoot.string,
-                remedy: "restore site/ from your host or backup, or go on from what the host has",
-                hint: .publishingFromHost)
-        }
     }
 
     /// A site that was just verified at a host, or published.

@@ -18,7 +18,9 @@ extension VaultFolder {
                 .untrusted,
                 "its timestamp is version \(version), but version \(last.timestamp) was published from here, under root"
                     + " version \(last.root)",
-                at: site.string, remedy: "get the newest site/ from your host or backup, then try again")
+                at: site.string,
+                remedy: "get the newest site/ from your host or backup, or go on from what the host has",
+                hint: .publishingFromHost)
         }
     }
 

@@ -41,7 +41,7 @@ extension VaultSettings.Pack {
         return choice
     }
 
-    private static func version(_ key: String, of json: LocatedJSON) throws(VaultError) -> UInt64? {
+    static func version(_ key: String, of json: LocatedJSON) throws(VaultError) -> UInt64? {
         guard let value = try json[key] else { return nil }
         let number = try value.integer()
         guard number >= 1 else {

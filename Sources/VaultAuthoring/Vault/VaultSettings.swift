@@ -31,7 +31,11 @@ public struct VaultSettings: Sendable {
 
     public private(set) var packs: [Pack]
     /// Sources that are divided into packs by tags and traits.
-    public let resources: [ResourceTree]
+    public private(set) var resources: [ResourceTree]
+    /// What the channel of the sources lists instead of them.
+    public private(set) var pin: ListingPin?
+    /// No version that is sealed from now on is lower, or the same. In JSON `lastVersion`, written by `restore`.
+    private(set) var highestPublished: UInt64 = 0
     let audiences: Audiences
     /// What the packs may measure; nil where no limits are declared.
     public let limits: SizeLimits?
@@ -84,6 +88,8 @@ public struct VaultSettings: Sendable {
         audiences = try Audiences(parsing: json["audiences"], in: path.removingLastComponent())
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
+        pin = try ListingPin(parsing: json["pin"])
+        highestPublished = try Pack.version("lastVersion", of: json) ?? 0
         hasQuietNames = try json["quietNames"]?.bool() ?? false
         supportedApps = try AppVersionRange(parsing: json["apps"])
         if hasQuietNames { try Self.requireNamesCanBeQuiet(json, structure, resources) }
@@ -146,6 +152,14 @@ public struct VaultSettings: Sendable {
         }
     }
 
+    /// What is published of sources alone.
+    var withoutPinned: VaultSettings {
+        var settings = self
+        settings.packs = pin == nil ? packs.filter { $0.pin == nil } : []
+        settings.resources = pin == nil ? resources.filter { $0.pin == nil } : []
+        return settings
+    }
+
     /// The audiences that packs are sealed for.
     var usedAudiences: [String] {
         Set(packs.flatMap(\.audiences) + resources.flatMap(\.audiences)).sorted()
@@ -167,9 +181,13 @@ public struct VaultSettings: Sendable {
         )
     }
 
-    /// Takes edited text whose packs differ.
+    /// Takes edited text whose packs, resources or pins differ.
     mutating func adopt(_ edited: JSONSource) throws(VaultError) {
-        packs = try Self.packs(of: edited.located, audiences)
+        let json = edited.located
+        packs = try Self.packs(of: json, audiences)
+        resources = try Self.resources(of: json, beside: packs, structure, audiences)
+        pin = try ListingPin(parsing: json["pin"])
+        highestPublished = try Pack.version("lastVersion", of: json) ?? 0
         text = edited
     }
 

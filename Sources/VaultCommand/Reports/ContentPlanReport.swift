@@ -8,14 +8,16 @@ import VaultSite
 /// The packs that a vault's sources make, and what devices get.
 struct ContentPlanReport: Report {
     let plan: ContentPlan
+    /// Of the plan those that are asked for.
+    let packs: [ContentPlan.Pack]
     let contents: [DeviceContent]
     var findings: [PlanFinding]
     /// Bytes that a client of the published version would download of each pack; nil where that was not asked.
     var updates: [PackID: UInt64]?
 
     var lines: [String] {
-        let largest = plan.packs.map(\.openedSize).max() ?? 0
-        return plan.packs.map { pack in
+        let largest = packs.map(\.openedSize).max() ?? 0
+        return packs.map { pack in
             var line = "\(Bar.text(pack.openedSize, of: largest)) \(pack.id)  \(pack.offer.policy.rawValue)"
             line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
             line +=
@@ -73,15 +75,13 @@ struct ContentPlanReport: Report {
     }
 
     func explain() {
-        for finding in findings {
-            Console.note("\(finding.severity.rawValue): \(finding.problem); \(finding.remedy)")
-        }
+        for finding in findings { Console.note("\(finding.severity.rawValue): \(finding.text)") }
     }
 
     var json: JSONObject {
         let sealed = sealedTagSizes
         return [
-            "packs": .objects(plan.packs) { pack in
+            "packs": .objects(packs) { pack in
                 var json = pack.json
                 if let size = updates?[pack.id] { json["updateLength"] = .number(size) }
                 return json
@@ -107,12 +107,17 @@ struct ContentPlanReport: Report {
             "conflicts": .objects(plan.conflicts) {
                 ["path": .string($0.path.string), "packs": .texts([$0.first, $0.other])]
             },
-            "findings": .objects(findings) {
-                [
-                    "severity": .string($0.severity.rawValue), "problem": .string($0.problem),
-                    "remedy": .string($0.remedy),
-                ]
-            },
+            "findings": .objects(findings, \.json),
+        ]
+    }
+}
+
+extension PlanFinding {
+    var text: String { "\(problem); \(remedy)" }
+
+    var json: JSONObject {
+        [
+            "severity": .string(severity.rawValue), "problem": .string(problem), "remedy": .string(remedy),
         ]
     }
 }

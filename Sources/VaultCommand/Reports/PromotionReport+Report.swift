@@ -23,8 +23,18 @@ extension PromotionReport: Report {
                 if names[listed: pack.id] != nil { json["listedID"] = "\(pack.id)" }
                 return json
             },
+            "restoredSnapshot": restored.map { .number($0.version) } ?? .null,
             "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
         ]
+    }
+
+    /// Prints the warnings, the report, and what was written.
+    func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
+        for warning in warnings { Console.note("warning: \(names.naming(warning.worded))") }
+        answer(asJSON: isJSON)
+        if isJSON { return }
+        if let restored { Console.note("the channel lists what it did under \(restored)") }
+        isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written)
     }
 }
 

@@ -46,17 +46,28 @@ extension PublicationReport: Report {
                     "version": .number($0.version), "droppedKeys": .texts($0.droppedKeys),
                 ]
             },
-            "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
+            "restored": .objects(restorations) {
+                [$0.member.name: .string($0.member.value), "snapshot": .number($0.snapshot.version)]
+            },
+            "written": .texts(written), "findings": .objects(findings, \.json),
+            "warnings": .texts(warnings.map(\.worded)),
         ]
     }
 
     /// Prints the warnings, the report, and what follows from it.
     func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool = false) {
+        for finding in findings { Console.note("warning: \(finding.text)") }
         for warning in warnings { Console.note("warning: \(warning.worded)") }
         answer(asJSON: isJSON)
         if isJSON { return }
+        for restoration in restorations {
+            let (kind, name) = restoration.member
+            Console.note(
+                "the \(kind) '\(name)' lists what it did under \(restoration.snapshot); 'assetvault restore' with --latest lists what the sources are"
+            )
+        }
         for pack in packs {
-            if pack.isPinned {
+            if pack.isPinned, !restorations.contains(where: { $0.covers(pack.name ?? pack.id) }) {
                 Console.note(
                     "\(pack.name ?? pack.id) was restored to version \(pack.version); 'assetvault restore' with --latest lists its source again"
                 )
@@ -78,6 +89,23 @@ extension PublicationReport {
             for key in pack.droppedKeys { byKey[key, default: []].append(pack.name ?? pack.id) }
         }
         return byKey.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
+    }
+}
+
+extension PublicationReport.Restoration {
+    /// What it is, and its name.
+    fileprivate var member: (name: String, value: String) {
+        switch subject {
+        case .tree(let family): ("tree", family.description)
+        case .channel(let channel): ("channel", channel.name)
+        }
+    }
+
+    fileprivate func covers(_ pack: PackID) -> Bool {
+        switch subject {
+        case .tree(let family): pack.isMember(of: family)
+        case .channel: true
+        }
     }
 }
 

@@ -14,13 +14,16 @@ struct ContentPlanCommand: AsyncParsableCommand {
             Looks at the sources, and seals and writes nothing. Of each pack it says its category, tags, traits and files, its \
             size once opened, and the sealed size of the version that is published. Then follow the tags, and what devices \
             get: of variants only the one that fits. Sizes are compared with limits: those of "limits" in vault.json, or of \
-            --limits; the exit code is 78 where one is exceeded. --updates also says what clients of the published versions would \
+            --limits; the exit code is 78 where one is exceeded. Paths are compared between packs that a request by a common tag shows \
+            as one tree. --why says of one file which pack it is in, and every rule that matches it, with its line: all of them count, the \
+            default only where no other one gives a tag. --updates also says what clients of the published versions would \
             download: that seals the sources into scratch, and takes as long as 'publish --dry-run'. It needs the published packs, or \
             --against with the URL of their host.
 
             EXAMPLE
               assetvault plan my-game --device scale=2 --device language=de-AT \\
                 --limits apple-2024
+              assetvault plan my-game --why levels/1/map.json
             """)
 
     @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
@@ -39,6 +42,12 @@ struct ContentPlanCommand: AsyncParsableCommand {
             valueName: "name"))
     var limits: String?
 
+    @Option(
+        name: .customLong("why"),
+        help: ArgumentHelp(
+            "Say of this file of a source, relative to it, which rules put it where.", valueName: "path"))
+    var explainedPath: String?
+
     @Flag(help: "Seal into scratch, and say what the update costs each device.")
     var updates = false
 
@@ -51,6 +60,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
+        if let explainedPath { return try explain(explainedPath, in: folder) }
         let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
         let given = try keys.cachedProvider()
         let site = try host.site()
@@ -61,7 +71,8 @@ struct ContentPlanCommand: AsyncParsableCommand {
         let contents = try devices.map { try DeviceContent(of: plan, for: $0) }
         var findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
         if let device { findings += plan.findings(ofStated: device) }
-        var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
+        let packs = device == nil ? plan.packs : contents.flatMap(\.packs)
+        var report = ContentPlanReport(plan: plan, packs: packs, contents: contents, findings: findings)
         if updates {
             var order = PublicationRequest(keys: given, now: .now)
             order.host = site
@@ -79,7 +90,16 @@ struct ContentPlanCommand: AsyncParsableCommand {
         report.answer(asJSON: json)
         if !json { report.explain() }
         if let first = findings.first(where: { $0.severity == .error }) {
-            throw VaultError(.limit, first.problem, at: vault, remedy: first.remedy)
+            throw first.refusal(at: vault)
         }
+    }
+
+    private func explain(_ path: String, in folder: VaultFolder) throws(VaultError) {
+        let explanation = try FileExplanation(of: path, in: folder)
+        explanation.answer(asJSON: json)
+        guard explanation.sources.isEmpty else { return }
+        throw VaultError(
+            .missing, "no source of the vault has '\(path)'", at: vault,
+            remedy: "write its path as it is below the source")
     }
 }

@@ -72,23 +72,27 @@ struct Promote: AsyncParsableCommand {
         promotion.passphrase = try signing.passphrase()
         promotion.host = try host.site()
         let folder = VaultFolder(FilePath(vault))
-        let names = try await names(of: folder)
+        let names = await PackNames.known(in: folder, at: promotion.host, keys: try keys.cachedProvider())
         var report: PromotionReport
         do throws(VaultError) {
             report = try await dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
         } catch { throw names.naming(error) }
         report.names = names
-        for warning in report.warnings { Console.note("warning: \(warning.worded)") }
-        report.answer(asJSON: json)
-        if json { return }
-        dryRun ? Console.note("nothing was signed or written") : Console.wrote(report.written)
+        report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
     }
+}
 
-    /// The names of packs where the site hides them; empty where no key opens their table.
-    private func names(of folder: VaultFolder) async throws(VaultError) -> PackNames {
-        let keys = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
-        let own = Site(SiteLocation(path: folder.site), transport: SchemeTransport())
-        let site = try host.site() ?? own
+extension PackNames {
+    /// The names of packs where a vault's site hides them; empty where no key opens their table.
+    ///
+    /// - Parameters:
+    ///   - host: where the site is; nil looks into the vault.
+    ///   - keys: nil uses the vault's own.
+    static func known(
+        in folder: VaultFolder, at host: Site?, keys: (any KeyProvider)?
+    ) async -> PackNames {
+        let keys = keys ?? FileKeyProvider(path: folder.vaultKeys)
+        let site = host ?? Site(SiteLocation(path: folder.site), transport: SchemeTransport())
         guard let root = try? TrustedRootOption.root(at: folder.trustedRoot),
             let tree = try? await TargetTree.verifying(site, pinnedRoot: root, now: .earliest)
         else { return PackNames() }

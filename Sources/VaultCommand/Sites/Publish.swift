@@ -37,6 +37,9 @@ struct Publish: AsyncParsableCommand {
             state of the host, reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' \
             these before the next publication.
 
+            What 'plan' finds in the sources is said as warnings: limits that are exceeded, native executables, files in no pack. With \
+            --strict each of these refuses the publication before anything is sealed.
+
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks, and packs with "for" for those of \
             their audiences alone; one of all these must open the previous versions. Slots are rewritten in every channel that \
             lists the pack. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
@@ -75,6 +78,12 @@ struct Publish: AsyncParsableCommand {
 
     @OptionGroup var host: HostOptions
 
+    @Flag(
+        help:
+            "Refuse what 'plan' finds: exceeded limits, native executables and probable mistakes (exit code 78)."
+    )
+    var strict = false
+
     @Flag(help: "Seal and report, and change nothing.")
     var dryRun = false
 
@@ -100,6 +109,7 @@ struct Publish: AsyncParsableCommand {
         order.unpackingLimit = unpacking.limit
         order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
         order.host = try host.site()
+        order.isStrict = strict
         let publish = dryRun ? Publication.preview : Publication.run
         let report = try await publish(
             folder, order,

@@ -5,36 +5,56 @@ import UpdateFramework
 import VaultAuthoring
 import VaultErrors
 import VaultKeys
+import VaultSite
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "List an earlier version of a pack again.",
+        abstract: "List an earlier version of a pack, a resource tree or a channel again.",
         discussion: """
-            The version that the site had before is listed again, under newer metadata, without being sealed again: \
-            clients that have it download nothing. It stays live, whatever the source becomes, until \
-            --latest lists the source again, or 'publish --pack' gives the pack another one. A new version gets a \
-            number above every one that was given. A version that was signed only by keys which a later root removed is \
-            refused, since they may have been stolen: --accept-removed-keys accepts it. --against restores from what the host has, \
-            without site/, and writes only new metadata there.
+            What the site had before is listed again, under newer metadata, without being sealed again: clients that have it \
+            download nothing. A new version gets a number above every one that was given.
+
+            --version of a pack is its own. Packs of a resource tree have versions of their own, so of a tree N is the version of a \
+            snapshot: 7 lists all packs of the tree as they were under 7.snapshot.json, which 'publish' names among the written files. \
+            --to takes such a number, too, or a day or time (UTC): what was published last by then, at the end of a day. Each \
+            snapshot says when it was published; those of earlier releases don't, and are named by their version.
+
+            A pack or tree, and the first channel, which lists the sources, stay restored until --latest lists the sources \
+            again; for a pack 'publish --pack' with another source does, too. Another channel stays as it is until the next 'promote'. \
+            --dry-run says what would change. Packs of teams are not restored.
+
+            What was signed only by keys which a later root removed is refused, since they may have been stolen: \
+            --accept-removed-keys accepts it. --against restores from what the host has, without site/, and writes only new \
+            metadata there.
 
             EXAMPLE
               assetvault restore my-game levels/one --version 3
+              assetvault restore my-game --channel live --to 2026-05-31 --dry-run
             """)
 
     @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var vault: String
 
-    @Argument(help: ArgumentHelp("The pack.", valueName: "id"))
-    var id: String
+    @Argument(help: ArgumentHelp("The pack, or the resource tree with all its packs.", valueName: "id"))
+    var id: String?
 
-    @Option(help: ArgumentHelp("The version to put live.", valueName: "n"))
+    @Option(name: .customLong("channel"), help: ArgumentHelp("All that a channel lists.", valueName: "name"))
+    var channelName: String?
+
+    @Option(help: ArgumentHelp("The version to put live: of a pack, or of a snapshot.", valueName: "n"))
     var version: UInt64?
 
-    @Flag(help: "List the pack's source as it is again.")
+    @Option(
+        name: .customLong("to"),
+        help: ArgumentHelp(
+            "The state to put live: a day, a time, or a snapshot's version.", valueName: "state"))
+    var moment: String?
+
+    @Flag(help: "List the sources as they are again.")
     var latest = false
 
-    @Flag(help: "Accept a version that only keys signed which the root names no more.")
+    @Flag(help: "Accept what only keys signed which the root names no more.")
     var acceptRemovedKeys = false
 
     @OptionGroup var keys: KeyOptions
@@ -43,29 +63,64 @@ struct Restore: AsyncParsableCommand {
 
     @OptionGroup var host: HostOptions
 
+    @Flag(help: "Report, and change nothing.")
+    var dryRun = false
+
     @Flag(help: "Print a report as JSON.")
     var json = false
 
     func run() async throws {
-        guard (version == nil) == latest else {
-            throw VaultError(
-                .usage, "one of --version and --latest is needed", at: "restore",
-                remedy: "write --version N for an earlier version, or --latest for the source")
-        }
         let folder = VaultFolder(FilePath(vault))
-        var order = PublicationRequest(
-            keys: try keys.cachedProvider(), now: .now)
+        var order = PublicationRequest(keys: try keys.cachedProvider(), now: .now)
         order.host = try host.site()
         order.passphrase = try signing.passphrase()
         order.acceptsRemovedKeys = acceptRemovedKeys
-        let pack = try PackID(id)
-        let report: PublicationReport
+        let restoration = Restoration(of: try subject(), to: try goal(), order)
+        let report: Restoration.Report
         do throws(VaultError) {
-            report = try await Publication.restore(pack, to: version, in: folder, order)
-        } catch {
-            let declared = (try? VaultSettings(reading: folder.settings).packs.map(\.id.description)) ?? []
-            throw declared.contains(id) ? error : error.suggesting(id, among: declared)
+            report = try await restoration.run(in: folder, isPreview: dryRun)
+        } catch { throw suggesting(error, in: folder) }
+        switch report {
+        case .published(let report): report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+        case .promoted(var report):
+            report.names = await PackNames.known(in: folder, at: try? host.site(), keys: order.keys)
+            report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
         }
-        report.answerWithAdvice(asJSON: json)
+    }
+
+    private func subject() throws(VaultError) -> Restoration.Subject {
+        switch (id, channelName) {
+        case (let id?, nil): return .declared(try PackID(id))
+        case (nil, let name?): return .channel(try Channel(named: name))
+        default:
+            throw VaultError(
+                .usage, "one of a pack, a resource tree and --channel is needed", at: "restore",
+                remedy: "name what to restore")
+        }
+    }
+
+    private func goal() throws(VaultError) -> Restoration.Goal {
+        switch (version, moment, latest) {
+        case (let version?, nil, false) where channelName == nil:
+            guard version >= 1 else {
+                throw VaultError(
+                    .usage, "0 is no version", at: "--version", remedy: "use a number from 1 on")
+            }
+            return .version(version)
+        case (nil, let moment?, false): return .moment(try SiteMoment(parsing: moment))
+        case (nil, nil, true): return .source
+        default:
+            throw VaultError(
+                .usage, "one of --version, --to and --latest is needed, of a channel --to or --latest",
+                at: "restore",
+                remedy:
+                    "write --version N or --to YYYY-MM-DD for what was before, or --latest for the source")
+        }
+    }
+
+    private func suggesting(_ error: VaultError, in folder: VaultFolder) -> VaultError {
+        guard let id, let settings = try? VaultSettings(reading: folder.settings) else { return error }
+        let declared = (settings.packs.map(\.id) + settings.resources.map(\.family)).map(\.description)
+        return declared.contains(id) ? error : error.suggesting(id, among: declared)
     }
 }

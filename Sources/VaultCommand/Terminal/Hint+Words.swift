@@ -13,6 +13,7 @@ extension Hint {
         case .pruning: "assetvault prune"
         case .allowingOlder: "assetvault promote --allow-older"
         case .acceptingRemovedKeys: "assetvault restore --accept-removed-keys"
+        case .releasing(let channel): "assetvault restore VAULT --channel \(channel) --latest"
         case .publishingFromHost: "--against URL"
         case .signing: "assetvault trust sign"
         case .rotation(let role, let vault): "assetvault trust rotate \(vault) \(role)"

@@ -85,6 +85,27 @@ import Testing
         #expect(try await keys(in: "live")["level"] == [old])
     }
 
+    /// Also where the publication itself drops no key, and each time again.
+    @Test func whatStaysOpenIsNamedAlways() async throws {
+        let old = try keyID("vault/keys/vault.jwks")
+        try folder.write("other/file", "other")
+        try site.testSite.settings { $0["packs"] = ["other": ["source": .string(folder["other"])]] }
+        for attempt in 1...3 {
+            let result = try await publish(second + (attempt == 2 ? ["--dry-run"] : []))
+            #expect(
+                result.errorText.contains(
+                    "the vault key '\(old)' still opens what is listed: 'level' version 1 in the channel live, 'level' version 2 in the channel beta"
+                )
+                    || result.errorText.contains(
+                        "the vault key '\(old)' still opens what is listed: 'level' version 2 in the channel beta, 'level' version 1 in the channel live"
+                    ),
+                "\(attempt): \(result.errorText)")
+        }
+        // While the old key is in use, nothing is said.
+        let both = try await publish(site.testSite.keys + second)
+        #expect(!both.errorText.contains("still opens"), "\(both.errorText)")
+    }
+
     /// What is live opens with the new key alone.
     @Test func clientsOfEachChannel() async throws {
         _ = try await publish(site.testSite.keys + second)

@@ -138,6 +138,23 @@ import Testing
         #expect(try files() == before)
     }
 
+    /// The same where the vault has published before, to a host alone: its site/ has new files, or none. And where site/ is an old one.
+    @Test func withoutTheHostLater() async throws {
+        try await runner.publish(runner.host).succeeded()
+        try await onRunner("restore", "level", "--version", "2", "--against", runner.host).succeeded()
+        try await runner.upload()
+        for isGone in [false, true] {
+            if isGone { try await Tool.run("rm", "-r", runner.site) }
+            for words in [["publish"], ["restore", "level", "--latest"], ["trust", "rotate", "timestamp"]] {
+                var words = words
+                words.insert(runner.vault, at: words[0] == "trust" ? 2 : 1)
+                try await Command.run(words).failed(66, naming: "the site is not here", "--against")
+            }
+        }
+        try await Tool.run("cp", "-a", testSite.site, runner.site)
+        try await onRunner("publish").failed(76, naming: "was published from here", "--against")
+    }
+
     /// What updates cost is counted from the host's packs, or refused.
     @Test func plansUpdates() async throws {
         try folder.write("level/file", "version 21")
@@ -156,6 +173,10 @@ import Testing
     @Test func plansWhatToPrune() async throws {
         let server = try FaultServer(runner.host)
         let then = try Clock.shifted(byDays: 60)
+        try await onRunner("prune", "--against", server.url, through: then).failed(
+            76, naming: "it may be an old state", "publish and upload first")
+        try await testSite.publish(through: Clock.shifted(byDays: 40))
+        try await Tool.run("cp", "-rT", testSite.site, runner.host)
         func removed(_ result: CommandResult) throws -> Set<String> {
             let list = try #require(try result.succeeded().json()["removed"]?.elements)
             return Set(list.compactMap { $0["path"]?.text?.replacing("\(testSite.site)/", with: "") })
@@ -174,13 +195,74 @@ import Testing
         #expect(text.errorText.contains("nothing was removed"), "\(text.errorText)")
         // What the plan names is needed by nobody.
         for file in there { try FileManager.default.removeItem(atPath: "\(runner.host)/\(file)") }
-        try await runner.publish(server.url, through: Clock.shifted(byDays: 60)).succeeded()
-        try await runner.upload()
         try await testSite.fetch(server.url, through: Clock.shifted(byDays: 60)).succeeded()
         try await Command.run(
             "restore", runner.vault, "level", "--version", "18", "--against", server.url,
             through: Clock.shifted(byDays: 60)
         ).succeeded()
+    }
+
+    /// The grace time begins with what was signed then, whatever period the settings have now.
+    @Test(arguments: [1, 3]) func anotherPeriod(factor: Int64) async throws {
+        let settings = "runner/vault/vault.json"
+        var json: JSONObject = try folder.json(settings)
+        json["expiry"] = [
+            "root": 365, "targets": .integer(365 * factor), "snapshot": .integer(30 * factor),
+            "timestamp": 30,
+        ]
+        try folder.write(settings, JSONValue.object(json).pretty())
+        try await testSite.publish(through: Clock.shifted(byDays: 35))
+        try await Tool.run("cp", "-rT", testSite.site, runner.host)
+        for (days, isRemoved) in [(40, false), (62, true)] {
+            let plan = try await onRunner(
+                "prune", "--against", runner.host, "--keep", "1", "--grace", "60d", "--json",
+                through: Clock.shifted(byDays: days)
+            ).succeeded().json()
+            let removed = try #require(plan["removed"]?.elements)
+            #expect(removed.isEmpty != isRemoved, "\(days): \(removed)")
+        }
+    }
+
+    /// A thief of a removed snapshot key names roles and versions: they count for nothing, and cost no request.
+    @Test func snapshotsOfARemovedKey() async throws {
+        let old = folder["old-snapshot.pem"]
+        try await Tool.run("cp", "-a", folder["vault/keys/snapshot.pem"], old)
+        try await testSite.trust("rotate", "snapshot").succeeded()
+        try await testSite.publish()
+        let forged: JSONValue = try folder.json("vault/site/metadata/20.snapshot.json")
+        var signed = try #require(forged["signed"]?.members)
+        signed["meta"] = [
+            "targets.json": ["version": 900], "packs-0.json": ["version": 900],
+            "root.json": ["version": 900],
+        ]
+        try await testSite.sign(signed, as: "20.snapshot.json", with: old)
+        try await Tool.run("cp", "-rT", testSite.site, runner.host)
+        let server = try FaultServer(runner.host)
+        try await onRunner("prune", "--against", server.url).succeeded()
+        let paths = server.requests.filter { request in
+            ["packs-0.json", "900.", "899."].contains { request.contains($0) }
+        }
+        #expect(paths.isEmpty, "\(paths)")
+        #expect(server.requests.count < 120, "\(server.requests.count)")
+    }
+
+    @Test func twoWaysToPrune() async throws {
+        try await onRunner("prune", "--trust", testSite.root, "--against", runner.host).failed(
+            64, naming: "--trust prunes a folder, and --against plans for a host")
+    }
+
+    /// Another one publishes while it runs.
+    @Test func overtaken() async throws {
+        try folder.write("level/file", "version 21")
+        try await testSite.publish()
+        let later = try [UInt8](folder.bytes("vault/site/metadata/timestamp.json"))
+        let server = try FaultServer(runner.host) {
+            $0.path.hasSuffix("timestamp.json") && $0.earlier > 1
+                ? .bytes(later, length: later.count) : .file
+        }
+        try await onRunner("restore", "level", "--version", "2", "--against", server.url).failed(
+            75, naming: "somebody else has published there meanwhile", "run the same command again")
+        #expect(try runner.written() == [])
     }
 
     /// When it is killed, the vault's next run goes on; the host has the old state until the upload.

@@ -1,0 +1,85 @@
+import PackSources
+public import SealedPack
+public import StrictJSON
+public import VaultContent
+public import VaultErrors
+
+/// Where a file of the sources goes, and which rules say so.
+public struct FileExplanation: Sendable {
+    /// A rule that matches the file.
+    public struct Rule: Sendable {
+        /// File, line and column, and the resource tree.
+        public let place: String
+        public let tags: [String]
+        public let traits: JSONObject
+        /// Whether it counts only where no other rule gives a tag.
+        public internal(set) var isDefault = false
+        /// Whether it gives something: false for a default that other rules replace.
+        public internal(set) var isUsed = true
+    }
+
+    public enum Outcome: Sendable {
+        case pack(PackID)
+        /// A file of a resource tree without any tag.
+        case untagged
+        /// `"include"` and `"exclude"` leave it out.
+        case excluded
+    }
+
+    /// A source that has the file.
+    public struct Source: Sendable {
+        /// The pack or the resource tree that declares it.
+        public let id: PackID
+        public let outcome: Outcome
+        /// All that match, in the order of the settings, then those of folders, then the default.
+        public let rules: [Rule]
+    }
+
+    public let path: EntryPath
+    /// Empty where no source has the file.
+    public private(set) var sources: [Source] = []
+
+    /// Throws `.usage` for a path that no source can have, and for settings that can't be published.
+    public init(of path: String, in vault: VaultFolder) throws(VaultError) {
+        let path = try Self.entryPath(path)
+        self.path = path
+        let settings = try VaultSettings(reading: vault.settings)
+        let planned = PlannedSources(of: settings, in: vault)
+        for (number, pack) in settings.packs.enumerated() {
+            let source = try planned.open(number)
+            if source.folder.has(path) {
+                sources.append(Source(id: pack.id, outcome: .pack(pack.id), rules: []))
+            } else if try planned.openWhole(number).folder.has(path) {
+                sources.append(Source(id: pack.id, outcome: .excluded, rules: []))
+            }
+        }
+        for (index, tree) in settings.resources.enumerated() {
+            let number = settings.packs.count + index
+            let source = try planned.open(number)
+            if source.folder.has(path) {
+                let rules = try tree.rules(for: path, in: source.folder)
+                let pack = try tree.packs(of: source.folder).packs.first { pack in
+                    pack.entries.contains { source.folder.entries[$0].path == path }
+                }
+                sources.append(
+                    Source(id: tree.family, outcome: pack.map { .pack($0.id) } ?? .untagged, rules: rules))
+            } else if try planned.openWhole(number).folder.has(path) {
+                sources.append(Source(id: tree.family, outcome: .excluded, rules: []))
+            }
+        }
+    }
+}
+
+extension FileExplanation {
+    private static func entryPath(_ text: String) throws(VaultError) -> EntryPath {
+        do throws(VaultError) { return try EntryPath(text) } catch {
+            throw VaultError(
+                .usage, error.problem, at: "'\(text.excerpt)'",
+                remedy: "write its path as it is below the source")
+        }
+    }
+}
+
+extension SourceFolder {
+    fileprivate func has(_ path: EntryPath) -> Bool { entries.contains { $0.path == path } }
+}

@@ -1,0 +1,54 @@
+import PackSources
+import SealedPack
+import VaultErrors
+import VaultKeys
+import VaultSite
+
+/// What a channel listed before, for the keys of today.
+struct RestoredListing {
+    let listing: OwnListing
+    let snapshot: PublishedSnapshot
+    private(set) var warnings: [Warning] = []
+
+    /// - Throws: `missing`, `notHosted` or `corrupt` for a pack whose file is not there any more.
+    init(
+        _ earlier: OwnListing, under snapshot: PublishedSnapshot, in session: AuthorSession,
+        keys: any KeyProvider
+    ) async throws(VaultError) {
+        self.snapshot = snapshot
+        let settings = session.settings
+        let targets = session.vault.targets
+        let publisher = PackPublisher(
+            vault: session.vault, keys: keys, audiences: settings.audiences, compression: nil,
+            unpackingLimit: .standard,
+            files: PublishedPackFiles(targets: targets, output: targets, host: session.host),
+            highestPublished: settings.highestPublished)
+        let channels = [settings.structure.sourceChannel] + settings.structure.channels.dropFirst()
+        let present = channels.flatMap { session.published.ownListing(in: $0).packs }
+            .flatMap { [$0.pack] + $0.otherVersions }
+        let recipients = ChannelResealing.Recipients(of: present, declaredBy: settings)
+        let current = Set(present.flatMap(\.slots).map(\.keyID))
+        var records = earlier.foreign
+        var opened: [KeyID: [String]] = [:]
+        for listed in earlier.packs {
+            var versions: [PackManifest] = []
+            for version in [listed.pack] + listed.otherVersions {
+                try await publisher.files.require(version)
+                let version = try await ChannelResealing.resealed(version, for: recipients, by: publisher)
+                for key in Set(version.slots.map(\.keyID)).subtracting(current) {
+                    opened[key, default: []].append("'\(version.id)' version \(version.version)")
+                }
+                versions.append(version)
+            }
+            guard let first = versions.first else { continue }
+            records.append(try ListedPack(first, otherVersions: Array(versions.dropFirst())).target)
+        }
+        listing = OwnListing(of: records)
+        for (key, packs) in opened.sorted(by: { $0.key.description < $1.key.description }) {
+            warnings.append(
+                Warning(
+                    "the vault key '\(key)', which nothing that is listed now is sealed for, opens \(packs.listed(upTo: 6))"
+                        + " again; give a key that opens these, to seal them for others"))
+        }
+    }
+}
