@@ -43,6 +43,16 @@ import VaultSite
         #expect(try chosen(packs, stated.map { ["scale": [$0]] } ?? [:]) == [expected])
     }
 
+    /// A number in another spelling is chosen as it is written, else nothing would be chosen and all taken.
+    @Test(arguments: [("2", "+2"), ("3", "007"), (nil, "007")] as [(String?, String)])
+    func numbersInOtherSpellings(stated: String?, expected: String) throws {
+        let packs = try ["+2", "007"].map { value in
+            try pack(value == "007" ? "s7" : "s2", ["scale": .string(value)], Self.scale)
+        }
+        let name = expected == "007" ? "s7" : "s2"
+        #expect(try chosen(packs, stated.map { ["scale": [$0]] } ?? [:]) == [name])
+    }
+
     @Test func allVariants() throws {
         let packs = try [1, 2, 4].map { try pack("s\($0)", ["scale": .integer($0)], Self.scale) }
         let choice = try choice(among: packs, for: .allVariants)

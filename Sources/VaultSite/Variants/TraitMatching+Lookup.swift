@@ -68,9 +68,12 @@ extension TraitMatching {
     private static func first(of values: [String]) -> String? { values.min { $0.bytesPrecede($1) } }
 
     private static func nearest(to wanted: Int64?, of values: [String]) -> String? {
-        let numbers = values.compactMap { Int64($0) }.sorted()
-        let enough = wanted.flatMap { wanted in numbers.first { $0 >= wanted } }
-        return (enough ?? numbers.last).map { "\($0)" } ?? first(of: values)
+        // The text counts, which may be written otherwise, such as `007`.
+        let numbers = values.compactMap { text in Int64(text).map { (number: $0, text: text) } }
+        let enough = wanted.flatMap { wanted in
+            numbers.filter { $0.number >= wanted }.min { $0.number < $1.number }
+        }
+        return (enough ?? numbers.max { $0.number < $1.number })?.text ?? first(of: values)
     }
 }
 
