@@ -93,15 +93,24 @@ import Testing
         }
     }
 
-    /// Lookups that cost nothing are not limited.
+    /// Lookups that cost nothing are not limited: the studio's pack is for another audience than the team's.
     @Test func filesAreReadWithoutALimit() async throws {
+        let press = folder["vault/keys/press.jwks"]
+        try await Command.run("keygen", "-o", press).succeeded()
+        try testSite.settings {
+            $0["audiences"] = ["press": "file:keys/press.jwks"]
+            $0["packs"] = ["level": ["source": .string(folder["level"]), "for": ["press"]]]
+        }
         try await publishForged(keepsTheLast: true)
-        let all = (Self.teamPacks + ["level"]).sorted()
-        try await testSite.fetch().succeeded()
-        #expect(try await loaded(in: testSite.store) == all)
+        let both = ["--keys", "file:\(press)"] + testSite.keys
         // Beside a service, too.
-        try await testSite.fetch(nil, "--keys", "exec:true", into: folder["both"]).succeeded()
-        #expect(try await loaded(in: folder["both"]) == all)
+        for keys in [both, both + service] {
+            let store = folder["store\(keys.count)"]
+            try await Command.run(
+                ["fetch", testSite.site, "--store", store, "--trust", testSite.root] + keys
+            ).succeeded()
+            #expect(try await loaded(in: store) == (Self.teamPacks + ["level"]).sorted())
+        }
     }
 
     /// Packs that wait are opened by the same rules, in all attempts together.
