@@ -40,9 +40,11 @@ public struct SiteAudit: Sendable {
         }
         report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
-        let names = await names(of: published, in: tree)
+        let own = published.packs.filter { $0.team == nil }.flatMap(\.pack.keyIDs)
+        let keys = keys.map { CachingKeyProvider($0, reservingFor: Set(own)) }
+        let names = await names(of: published, in: tree, openedWith: keys)
         for listing in published.packs {
-            var pack = await examine(listing, in: tree.chain, observe)
+            var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)
             pack.name = names?[listed: listing.pack.id]?.name
             report.append(pack)
         }
@@ -59,7 +61,9 @@ public struct SiteAudit: Sendable {
     }
 
     /// Nil where names are public, or no key opens them: what is wrong with their table is found as in any pack.
-    private func names(of published: PublishedPacks, in tree: TargetTree) async -> PackNames? {
+    private func names(
+        of published: PublishedPacks, in tree: TargetTree, openedWith keys: (any KeyProvider)?
+    ) async -> PackNames? {
         guard let keys else { return nil }
         let names = try? await PackNames.open(
             listedBy: tree, in: published, at: site, keys: keys, scratch: scratch)
@@ -67,7 +71,8 @@ public struct SiteAudit: Sendable {
     }
 
     private func examine(
-        _ listing: ListedPack, in chain: TrustChain, _ observe: (AuditProgress) -> Void
+        _ listing: ListedPack, in chain: TrustChain, openedWith keys: (any KeyProvider)?,
+        _ observe: (AuditProgress) -> Void
     ) async -> AuditedPack {
         var place = listing.target.path
         do throws(VaultError) {

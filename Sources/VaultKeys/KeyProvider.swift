@@ -17,6 +17,9 @@ public protocol KeyProvider: Sendable {
     /// The IDs of the present keys, if they are known without a request: for messages, and to find packs whose key is
     /// missing before they are downloaded. Nil if each ID must be looked up.
     func knownKeyIDs() async -> [KeyID]?
+
+    /// The candidates for one key ID that are found without a request: empty where each ID must be looked up.
+    func listedKeys(for id: KeyID) async throws(VaultError) -> KeyRing
 }
 
 extension KeyProvider {
@@ -28,6 +31,11 @@ extension KeyProvider {
     }
 
     public func knownKeyIDs() async -> [KeyID]? { nil }
+
+    public func listedKeys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        guard let known = await knownKeyIDs(), known.contains(id) else { return KeyRing() }
+        return try await keys(for: id)
+    }
 }
 
 /// A provider that reads all its keys at once, as a key ring.

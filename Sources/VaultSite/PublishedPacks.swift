@@ -62,7 +62,9 @@ public struct PublishedPacks: Sendable {
             do throws(VaultError) {
                 packs.append(try read(target))
             } catch {
-                let tags = (target.statedTags ?? []).filter { grants.allow($0, to: target.signer) }
+                let tags = (target.statedTags ?? []).filter {
+                    PackOffer.isWord($0) && grants.allow($0, to: target.signer)
+                }
                 skipped.append(
                     Skipped(
                         target: target, reason: error.problem, needsNewerRelease: error.needsNewerRelease,

@@ -27,15 +27,52 @@ import VaultKeys
         }
     }
 
-    @Test("no more IDs are looked up than the limit says") func limit() async throws {
+    @Test("no more IDs are looked up than the limit says, and the others are said to be so") func limit()
+        async throws
+    {
         let counted = try Counted()
         let provider = CachingKeyProvider(counted, limit: 2)
         #expect(try await provider.keys(for: KeyID("other")).isEmpty)
         #expect(try await !provider.keys(for: KeyID("one")).isEmpty)
-        for name in ["third", "fourth"] { #expect(try await provider.keys(for: KeyID(name)).isEmpty) }
+        for name in ["third", "fourth"] {
+            let error = await failure { _ = try await provider.keys(for: KeyID(name)) }
+            #expect(error?.category == .limit, "\(String(describing: error))")
+        }
         // What is known stays so.
         #expect(try await !provider.keys(for: KeyID("one")).isEmpty)
         #expect(counted.asked.withLock { $0 } == ["other", "one"])
+        // Another attempt asks for the same IDs, and for no others.
+        await provider.forgetAnswers()
+        for name in ["one", "fifth"] { _ = try? await provider.keys(for: KeyID(name)) }
+        #expect(counted.asked.withLock { $0 } == ["other", "one", "one"])
+    }
+
+    @Test("a part of the limit is kept for reserved IDs") func reservedIDs() async throws {
+        let counted = try Counted()
+        let provider = CachingKeyProvider(counted, limit: 4, reservingFor: [try KeyID("one")])
+        for number in 0..<10 { _ = try? await provider.keys(for: KeyID("made-up-\(number)")) }
+        #expect(try await !provider.keys(for: KeyID("one")).isEmpty)
+        #expect(counted.asked.withLock { $0 } == ["made-up-0", "made-up-1", "made-up-2", "one"])
+        // However many are reserved, half of it is for others.
+        let many = Set(try (0..<10).map { try KeyID("own-\($0)") })
+        let shared = CachingKeyProvider(counted, limit: 4, reservingFor: many)
+        for name in ["a", "b"] { _ = try await shared.keys(for: KeyID(name)) }
+        #expect(await failure { _ = try await shared.keys(for: KeyID("c")) }?.category == .limit)
+    }
+
+    @Test("listed keys are found beyond the limit") func listedKeys() async throws {
+        let counted = try Counted()
+        let listed = InMemoryKeyProvider(try ring(SampleKey(value: 8).vaultJWK("listed")))
+        for providers in [[listed, counted], [counted, listed]] as [[any KeyProvider]] {
+            let provider = CachingKeyProvider(CombinedKeyProvider(providers), limit: 1)
+            #expect(try await provider.keys(for: KeyID("other")).isEmpty)
+            #expect(try await provider.keys(for: KeyID("listed")).ids == ["listed"])
+            #expect(await failure { _ = try await provider.keys(for: KeyID("one")) }?.category == .limit)
+        }
+        // Nothing counts where all are listed.
+        let provider = CachingKeyProvider(listed, limit: 1)
+        for number in 0..<10 { #expect(try await provider.keys(for: KeyID("made-up-\(number)")).isEmpty) }
+        #expect(try await provider.keys(for: KeyID("listed")).ids == ["listed"])
     }
 
     @Test("each ID is looked up once, whatever the result")

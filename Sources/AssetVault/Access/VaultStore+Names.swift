@@ -79,7 +79,7 @@ extension VaultStore {
 
     /// Opens the table if it waits. Returns why its key is missing.
     func unlockNames(
-        by stager: PackStager, in batch: WorkQueue.Batch, with keys: any KeyProvider
+        by stager: PackStager, in batch: WorkQueue.Batch
     ) async throws(VaultError) -> VaultError? {
         guard let id = try await waitingTable else { return nil }
         var stager = stager
@@ -87,7 +87,7 @@ extension VaultStore {
         stager.space.observer = { _ in }
         let (_, error) = try await StagingRun(stager: stager, batch: batch).unlock([id])
         if let error, error.category != .key { throw error }
-        if error == nil { _ = try await adoptNames(with: keys) }
+        if error == nil { _ = try await adoptNames(with: stager.keys) }
         return error
     }
 

@@ -39,7 +39,7 @@ extension VaultClient {
         try await note(selected, in: listing)
         try selected.requireKnownTags()
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
-        let keys = keysOfRun
+        let keys = keysOfRun(for: selected.offers)
         let occasion = PlanningOccasion.app(selected.selection)
         let missing = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
         let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)

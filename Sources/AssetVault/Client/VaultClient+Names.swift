@@ -16,7 +16,7 @@ extension VaultClient {
         }
         guard let offer = try await access.namesOffer(in: listing) else { return }
         if let stored = try? StoredNames(of: storeAccess), stored.digest == offer.pack.sha256 { return }
-        let keys = keysOfRun
+        let keys = keysOfRun(for: [offer])
         do throws(VaultError) {
             if try await stager(with: keys).stage(offer) == .loaded,
                 let names = try await store.adoptNames(with: keys)

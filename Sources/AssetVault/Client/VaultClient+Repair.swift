@@ -29,7 +29,7 @@ extension VaultClient {
         var repaired: [PackID] = []
         var firstError: VaultError?
         var missingKey: VaultError?
-        let stager = stager(with: keysOfRun)
+        let stager = stager(with: await store.keysOfRun(for: known))
         for id in known {
             do throws(VaultError) {
                 if try await repairIfDamaged(id, by: stager) {

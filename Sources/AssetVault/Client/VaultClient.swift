@@ -3,6 +3,7 @@ public import UpdateFramework
 import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
+import VaultKeys
 public import VaultSite
 
 /// The app's role: fetches the packs of a site, verifies them, opens them with injected keys and keeps them ready for use.
@@ -91,7 +92,8 @@ public actor VaultClient {
     /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as the report and
     /// ``StatusUpdate/awaitingKey(_:_:)`` say (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before). An app that
     /// can do nothing without it calls ``FetchReport/requireKeys()``. A run asks ``VaultConfiguration/keys`` for no more than 256 key
-    /// IDs, each once, and only for packs that it downloads or opens.
+    /// IDs, each once, and only for packs that it downloads or opens; IDs that the provider lists do not count. Packs of teams
+    /// do not use up what the site's own need.
     ///
     /// Nothing is downloaded where a tag of the selection is unknown: `.unknownTag` is thrown.
     ///
@@ -165,7 +167,7 @@ public actor VaultClient {
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
-        let keys = keysOfRun
+        let keys = keysOfRun(for: selected.offers)
         var stager = stager(with: keys)
         let missingKeys = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
         let plan = try await affordablePlan(
@@ -213,12 +215,9 @@ public actor VaultClient {
     /// The form of packs in permanent storage; nil where any form will do.
     var wantedForm: PackForm? { configuration.keys == nil ? nil : configuration.form }
 
-    /// How many key IDs a run asks the provider for, which may run a command for each: packs that are sealed for others wait.
-    private static let askedKeys = 256
-
-    /// The client's keys, asked for once in a run.
-    var keysOfRun: (any KeyProvider)? {
-        configuration.keys.map { CachingKeyProvider($0, limit: Self.askedKeys) }
+    /// The client's keys, asked for once in a run, which may run a command for each: packs whose key is not asked for wait.
+    func keysOfRun(for offers: [LocatedPack]) -> (any KeyProvider)? {
+        configuration.keys.map { CachingKeyProvider($0, reservingFor: offers.ownKeyIDs) }
     }
 
     /// A stager in the app's role, for one call: what may come over a metered network is counted anew.

@@ -1,4 +1,5 @@
 import SealedPack
+import VaultKeys
 import VaultTransport
 
 /// A pack as a site lists it now, and where it is hosted.
@@ -15,6 +16,9 @@ struct LocatedPack: Sendable {
 }
 
 extension [LocatedPack] {
+    /// The key IDs of the site's own packs.
+    var ownKeyIDs: Set<KeyID> { Set(filter { $0.rank == 0 }.flatMap(\.pack.keyIDs)) }
+
     var byID: [PackID: LocatedPack] {
         Dictionary(map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
     }

@@ -27,7 +27,7 @@ extension PackRecords {
     /// The packs that wait for their key, also those that an earlier attempt to open them did not complete.
     ///
     /// - Parameter withSealed: also those that are kept sealed.
-    fileprivate func unopenedIDs(withSealed: Bool) throws(VaultError) -> [PackID] {
+    func unopenedIDs(withSealed: Bool) throws(VaultError) -> [PackID] {
         var found = Set(try waitingIDs())
         for id in try ids() {
             guard let record = try? record(of: id) else { continue }

@@ -58,14 +58,18 @@ extension VaultStore {
                 among: ids.map { ids throws(VaultError) in try ids.map(listedID) + [PackID(PackNames.packID)]
                 }))
         try await store.recovery.recover()
+        let waiting = try store.records.unopenedIDs(withSealed: !stager.isForm(.sealed))
+        let asked = CachingKeyProvider(
+            keys, reservingFor: await stager.storedListing?.ownKeyIDs(of: waiting) ?? [])
+        stager.keys = asked
         var loaded: [PackID] = []
         while true {
             // Begun after the deadline, so that it reports every missing key.
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
-            // Within an attempt the provider is asked once for each key.
-            stager.keys = CachingKeyProvider(keys)
+            // Within an attempt the provider is asked once for each key, and in all attempts for the same ones.
+            await asked.forgetAnswers()
             let run = StagingRun(stager: stager, batch: batch)
-            let missingNames = try await unlockNames(by: stager, in: batch, with: keys)
+            let missingNames = try await unlockNames(by: stager, in: batch)
             let listed = ids?.map(listedID)
             let (opened, failure) = try await run.unlock(listed)
             loaded += opened.map(shownID)

@@ -1,6 +1,7 @@
 public import SealedPack
 public import VaultErrors
 import VaultFileSystem
+import VaultKeys
 
 /// The result of verifying a loaded pack.
 public struct PackCondition: Sendable, Hashable {
@@ -32,10 +33,10 @@ extension VaultStore {
             return []
         }
         let store = storeAccess
-        let stager = PackStager(
-            store: store, network: NetworkAccess(FileTransport(), in: store), keys: keys,
-            observer: { [self] in onUpdate(shown($0)) })
         let known = if let ids { ids.map(listedID) } else { try store.records.ids() }
+        let stager = PackStager(
+            store: store, network: NetworkAccess(FileTransport(), in: store),
+            keys: await keysOfRun(for: known), observer: { [self] in onUpdate(shown($0)) })
         var found: [PackCondition] = []
         for id in known {
             guard let loaded = try await store.journal.state(of: id).loaded else {
@@ -48,6 +49,14 @@ extension VaultStore {
                     finding: try await stager.finding(in: loaded)))
         }
         return found
+    }
+
+    /// The store's keys for a run over some packs, each asked for once.
+    func keysOfRun(for ids: [PackID]) async -> (any KeyProvider)? {
+        guard let keys else { return nil }
+        let listing = try? await StoredListing(
+            kept: storeAccess, trusting: trustedRoot, choosing: choice)
+        return CachingKeyProvider(keys, reservingFor: await listing?.ownKeyIDs(of: ids) ?? [])
     }
 }
 

@@ -2,6 +2,7 @@ import SealedPack
 import UpdateFramework
 import VaultCrypto
 import VaultErrors
+import VaultKeys
 import VaultSite
 
 /// The packs of a site by the metadata that the app verified and stored, read without the network.
@@ -109,7 +110,17 @@ struct StoredListing: Sendable {
             let pack = listed.version(for: appVersion)
         else { return nil }
         let named = names?.completing(pack) ?? pack
-        return LocatedPack(pack: named, listing: ListingVersion(chain), locations: [])
+        return LocatedPack(
+            pack: named, listing: ListingVersion(chain), locations: [], rank: listed.rank)
+    }
+
+    /// The key IDs of those of some packs that are the site's own.
+    func ownKeyIDs(of ids: [PackID]) async -> Set<KeyID> {
+        var found: Set<KeyID> = []
+        for id in ids {
+            if let offer = try? await offer(of: id) { found.formUnion([offer].ownKeyIDs) }
+        }
+        return found
     }
 
     private func lists(_ waiting: [PackID: Set<SHA256Digest>]) async -> Bool {

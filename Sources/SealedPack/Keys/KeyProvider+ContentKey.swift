@@ -4,7 +4,8 @@ public import VaultKeys
 
 extension KeyProvider {
     /// The content key of `id`: unwrapped from one of `slots`, or injected by itself. Every candidate is tried, each
-    /// key ID is looked up once, and a key is used only if its ID is `id`. Throws `.key` when there is none.
+    /// key ID is looked up once, and a key is used only if its ID is `id`. Throws `.key` when there is none, also where some key
+    /// was not looked up, as the provider's limit was reached (``VaultKeys/CachingKeyProvider``).
     ///
     /// Packs have few vault keys among them, and each a content key of its own: the slots are looked at first, so that a provider that
     /// runs a command for each lookup runs few.
@@ -12,13 +13,15 @@ extension KeyProvider {
         -> ContentKey
     {
         var failure: VaultError?
+        var limit: VaultError?
         var wrong: [KeyID] = []
         var known: [KeyID: KeyRing] = [:]
         for slot in slots {
             if known[slot.keyID] == nil {
                 do throws(VaultError) { known[slot.keyID] = try await keys(for: slot.keyID) } catch {
                     // The content key may still be there.
-                    (failure, known[slot.keyID]) = (failure ?? error, KeyRing())
+                    known[slot.keyID] = KeyRing()
+                    if error.category == .limit { limit = error } else { failure = failure ?? error }
                 }
             }
             for candidate in known[slot.keyID]?.vaultKeys ?? [] {
@@ -27,11 +30,17 @@ extension KeyProvider {
             }
         }
         if let keyID = id.keyID {
-            for candidate in try await keys(for: keyID).contentKeys {
-                if let key = try? ContentKey(candidate.secret.copy()), key.id == id { return key }
+            do throws(VaultError) {
+                for candidate in try await keys(for: keyID).contentKeys {
+                    if let key = try? ContentKey(candidate.secret.copy()), key.id == id { return key }
+                }
+            } catch {
+                guard error.category == .limit else { throw error }
+                limit = error
             }
         }
         if let failure { throw failure }
+        if let limit { throw .keyNotLookedUp(slots, limit, place: place) }
         if let first = wrong.first {
             throw VaultError(
                 .key, "the key '\(first)' does not unwrap this pack's slot", at: place,
@@ -54,6 +63,16 @@ extension VaultError {
             at: place, remedy: "give a key that it is sealed for")
     }
 
+    /// The pack waits for its key, as one whose key is missing.
+    fileprivate static func keyNotLookedUp(_ slots: [KeySlot], _ limit: VaultError, place: String)
+        -> VaultError
+    {
+        let sealed = slots.isEmpty ? "" : "it is sealed for \(list(slots.map(\.keyID))), and "
+        return VaultError(
+            .key, "\(sealed)not every key of it was looked up: \(limit.problem)", at: place,
+            remedy: limit.remedy)
+    }
+
     private static func list(_ ids: [KeyID]) -> String {
         ids.map { "'\($0)'" }.listed(upTo: 4)
     }
@@ -73,17 +92,33 @@ public struct KeyMatches {
 
     /// Why a pack can't be opened; nil when a key may fit, or a provider fails, as it may have the key later.
     public mutating func missingKey(of pack: PackManifest) async -> VaultError? {
-        for slot in pack.slots where await has(slot.keyID) { return nil }
-        if let own = pack.contentKeyID.keyID, await has(own) { return nil }
+        var limit: VaultError?
+        for id in pack.keyIDs {
+            do throws(VaultError) {
+                if try await has(id) { return nil }
+            } catch {
+                limit = error
+            }
+        }
+        if let limit { return .keyNotLookedUp(pack.slots, limit, place: pack.id.description) }
         return .missingKey(pack.slots, given: known, place: pack.id.description)
     }
 
-    private mutating func has(_ id: KeyID) async -> Bool {
+    /// Throws `.limit` where the provider is not asked.
+    private mutating func has(_ id: KeyID) async throws(VaultError) -> Bool {
         if let answer = answers[id] { return answer }
         if known != nil { return false }
         let answer: Bool
-        do throws(VaultError) { answer = try await !provider.keys(for: id).isEmpty } catch { answer = true }
+        do throws(VaultError) { answer = try await !provider.keys(for: id).isEmpty } catch {
+            guard error.category != .limit else { throw error }
+            answer = true
+        }
         answers[id] = answer
         return answer
     }
+}
+
+extension PackManifest {
+    /// The IDs under which a provider may have a key of the pack: those of its vault keys, then that of its content key.
+    public var keyIDs: [KeyID] { slots.map(\.keyID) + [contentKeyID.keyID].compactMap(\.self) }
 }

@@ -60,6 +60,7 @@ struct TeamPathConflicts {
         of deliveries: [TeamDelivery], in settings: VaultSettings, of vault: VaultFolder,
         keys: any KeyProvider
     ) async throws(VaultError) {
+        let keys = try await Self.listed(keys, for: deliveries)
         for (team, delivery) in deliveries.enumerated() {
             let ids = Set(delivery.reachablePacks.packs.map(\.pack.id))
             for listed in delivery.reachablePacks.packs where !listed.pack.tags.isEmpty {
@@ -81,6 +82,22 @@ struct TeamPathConflicts {
         if !files.isEmpty { try addSources(of: settings, in: vault) }
         try await decide()
         conflicts.sort { $0.path < $1.path }
+    }
+
+    /// The keys that the site seals its own packs with. Teams name the keys of theirs, and may name any number, so no other is asked for.
+    private static func listed(_ keys: any KeyProvider, for deliveries: [TeamDelivery])
+        async throws(VaultError)
+        -> InMemoryKeyProvider
+    {
+        guard deliveries.contains(where: { $0.reachablePacks.packs.contains { !$0.pack.tags.isEmpty } })
+        else {
+            return InMemoryKeyProvider(KeyRing())
+        }
+        do throws(VaultError) { return InMemoryKeyProvider(try await keys.allKeys()) } catch {
+            // Without keys nothing is known of their packs.
+            guard !error.isCancellation else { throw error }
+            return InMemoryKeyProvider(KeyRing())
+        }
     }
 
     /// Adds the files of the last pack.

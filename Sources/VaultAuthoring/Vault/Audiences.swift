@@ -1,4 +1,5 @@
 import StrictJSON
+import Synchronization
 import SystemPackage
 import VaultErrors
 import VaultKeys
@@ -7,6 +8,12 @@ import VaultKeys
 /// `{"press": "file:keys/press.jwks"}`. Relative paths begin at the vault.
 struct Audiences: Sendable {
     private let sources: [String: KeySpec]
+    /// Those that were opened: a source is asked once for each key in a run.
+    private let providers = Providers()
+
+    private final class Providers: Sendable {
+        let opened = Mutex<[String: CachingKeyProvider]>([:])
+    }
 
     /// - Parameter json: nil where none are declared.
     init(parsing json: LocatedJSON?, in vault: FilePath) throws(VaultError) {
@@ -43,11 +50,18 @@ struct Audiences: Sendable {
 
     /// The keys of some audiences. Throws `.key` for a file descriptor that was not inherited.
     func keys(of names: [String]) throws(VaultError) -> any KeyProvider {
-        var providers: [any KeyProvider] = []
+        var found: [any KeyProvider] = []
         for name in names {
-            if let source = sources[name] { providers.append(CachingKeyProvider(try source.provider())) }
+            guard let source = sources[name] else { continue }
+            found.append(
+                try providers.opened.withLock { opened throws(VaultError) in
+                    if let known = opened[name] { return known }
+                    let provider = CachingKeyProvider(try source.provider())
+                    opened[name] = provider
+                    return provider
+                })
         }
-        return CombinedKeyProvider(providers)
+        return CombinedKeyProvider(found)
     }
 
     /// All names, sorted.

@@ -13,7 +13,8 @@ struct KeyOptions: ParsableArguments {
             "Where keys come from: \(KeySpec.kinds). May be repeated.", valueName: "spec"))
     var specs: [String] = []
 
-    /// Nil when no source was given. A source is asked once for each key ID: packs choose the IDs, and a command may cost.
+    /// Nil when no source was given. A source is asked once for each key ID, and for a limited number of them: packs choose the IDs, and
+    /// a command may cost.
     func cachedProvider() throws(VaultError) -> (any KeyProvider)? {
         try uncachedProvider().map { CachingKeyProvider($0) }
     }

@@ -10,11 +10,21 @@ public struct CombinedKeyProvider: KeyProvider {
 
     /// A provider's error, such as an unreachable key service, is thrown only when no other provider has a candidate.
     public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        try await candidates { provider async throws(VaultError) in try await provider.keys(for: id) }
+    }
+
+    public func listedKeys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        try await candidates { provider async throws(VaultError) in try await provider.listedKeys(for: id) }
+    }
+
+    private func candidates(
+        _ found: (any KeyProvider) async throws(VaultError) -> KeyRing
+    ) async throws(VaultError) -> KeyRing {
         var ring = KeyRing()
         var failure: VaultError?
         for provider in providers {
             do throws(VaultError) {
-                ring.append(try await provider.keys(for: id))
+                ring.append(try await found(provider))
             } catch {
                 failure = failure ?? error
             }

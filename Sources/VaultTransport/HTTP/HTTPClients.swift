@@ -26,7 +26,7 @@ final class HTTPClients: Sendable {
             var configuration = configuration
             let check = name.isEmpty ? nil : HostCertificate.check(for: name)
             configuration.http1_1ConnectionDebugInitializer = { channel in
-                let added = ResponseStatusCheck.add(to: channel)
+                let added = ResponseStatusCheck.add(to: channel).flatMap { SurplusCheck.add(to: channel) }
                 guard let check else { return added }
                 return added.flatMap { check(channel) }
             }

@@ -48,6 +48,11 @@ extension VaultError {
             )
         case let error as ResponseStatusCheck.InvalidStatus:
             ("the response is not valid HTTP (status \(error.code))", "check the URL and the host")
+        case let error as SurplusCheck.Surplus:
+            (
+                "the host sent \(error.count) bytes beside what was asked for, such as very long headers",
+                "use another mirror, or report this to the host"
+            )
         case HTTPParserError.invalidEOFState: ("the host closed the connection too early", "try again")
         case is HTTPParserError:
             ("the response is not valid HTTP (\(brief(error)))", "check the URL and the host")

@@ -46,6 +46,31 @@ import Testing
         }
     }
 
+    /// Tags are in one form (NFC): a record of a later format that states another has no tag that looks like the studio's.
+    @Test func aTagInAnotherForm() async throws {
+        try testSite.settings {
+            $0["packs"] = ["level": ["source": .string(folder["level"]), "tags": ["\u{E9}tude"]]]
+        }
+        try await studio.forgeTeam(version: 2) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            for (path, target) in targets {
+                guard var record = target.members else { continue }
+                record["custom"] = ["assetvault": ["format": 1_000, "tags": ["e\u{301}tude"]]]
+                targets[path] = .object(record)
+            }
+            signed["targets"] = .object(targets)
+        }
+        try studio.grant(["e*"])
+        try await testSite.publish()
+        let site: JSONValue = try folder.json(
+            "vault/site/metadata/\(await testSite.newestFile(of: "dlc1"))")
+        #expect(site["signed", "targets", "packs/dlc1/one.avpack", "custom", "assetvault", "format"] != nil)
+        for tag in ["\u{E9}tude", "e\u{301}tude"] {
+            let store = folder["tag-\(tag.utf8.count)"]
+            #expect(try await studio.fetched("--tag", tag, into: store) == ["level"])
+        }
+    }
+
     /// A team's pack that only the team's key opens does not close the site's tag.
     @Test func anotherKeyClosesNoTag() async throws {
         let keys = try await studio.makeOwnKeys()
