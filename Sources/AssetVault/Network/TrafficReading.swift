@@ -7,7 +7,7 @@ struct TrafficReading {
     /// Bytes of a day that are read: of a longer one the rest does not count. A line stands for a mebibyte, as a rule.
     private let dayLimit: Int
     private var budget: StoreArea.Budget
-    /// Number of packs that are told apart: other lines do not count.
+    /// The maximum number of packs; lines of others do not count.
     private let packLimit: Int
     /// A log names each pack in many lines.
     private var packs: [ArraySlice<UInt8>: PackID] = [:]

@@ -44,8 +44,8 @@ struct DiskSpace: Sendable {
         }
     }
 
-    /// Runs what writes small files of the app's, such as metadata, whose size is not known before. Where the disk is full, packs that
-    /// may be purged go until the reserve is free, at least one of them, and it is run again.
+    /// Runs what writes small files of the app's, such as metadata, whose size is not known before. Where the disk is full, purgeable
+    /// packs are removed until the reserve is free, at least one of them, and it is run again.
     func making<Value>(
         roomFor body: nonisolated(nonsending) () async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
@@ -58,7 +58,7 @@ struct DiskSpace: Sendable {
         }
     }
 
-    /// False where nothing may go.
+    /// False where no pack can be purged.
     private func purgeSome() async throws(VaultError) -> Bool {
         let folder = store.layout.permanent
         let priorities = try await PreservationPriorities(of: store)

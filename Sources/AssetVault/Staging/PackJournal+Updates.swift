@@ -43,7 +43,7 @@ extension PackJournal {
         }
     }
 
-    /// Packs in whose place others serve on this device, all of which are loaded: they may go when disk space is needed.
+    /// Packs in whose place others serve on this device, all of which are loaded: they are purgeable.
     func recordReplacedVariants(
         _ choice: VariantChoice, among candidates: Set<PackID>
     ) async throws(VaultError) {

@@ -14,4 +14,13 @@ public protocol MetadataSource: Sendable {
 
 extension MetadataSource {
     public func place(of name: String) -> String { name }
+
+    /// One version of a role's file, its signatures not verified; nil when the source does not have it.
+    public func metadata(
+        of role: MetadataRole, version: Int64
+    ) async throws(VaultError) -> UnverifiedMetadata? {
+        let name = role.hostedName(version: version)
+        guard let bytes = try await metadata(named: name, limit: role.sizeLimit) else { return nil }
+        return try UnverifiedMetadata(parsing: bytes, as: role, place: place(of: name))
+    }
 }

@@ -47,15 +47,16 @@ extension TargetTree {
 }
 
 extension MetadataSource {
-    /// One version of a role's file, its signatures not verified; nil when the source does not have it.
+    /// One version of a role's file, which has the version that its name says; its signatures not verified. Nil when the source does
+    /// not have it.
     fileprivate func unverified(
         _ role: MetadataRole, version: Int64
     ) async throws(VaultError) -> UnverifiedMetadata? {
-        let name = role.hostedName(version: version)
-        guard let bytes = try await metadata(named: name, limit: role.sizeLimit) else { return nil }
-        let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: place(of: name))
+        guard let metadata = try await metadata(of: role, version: version) else { return nil }
         guard metadata.document.version == version else {
-            throw .inconsistentMetadata("its version is \(metadata.document.version)", at: place(of: name))
+            throw .inconsistentMetadata(
+                "its version is \(metadata.document.version)",
+                at: place(of: role.hostedName(version: version)))
         }
         return metadata
     }

@@ -3,7 +3,7 @@ public import VaultErrors
 /// Caches another provider's result for each key ID and for all keys, including failures. For one run of a program, as
 /// later changes of the keys are not seen.
 ///
-/// Whoever publishes packs names their keys, and may name any number, while a lookup may be a request to somebody or a command that
+/// The publisher of packs names their keys, of any number, while a lookup may be a request to somebody or a command that
 /// runs. So a run asks for a limited number of IDs. What the provider lists without a request does not count.
 public actor CachingKeyProvider: KeyProvider {
     private typealias Answer = Task<Result<KeyRing, VaultError>, Never>

@@ -9,7 +9,7 @@ final class SurplusCheck: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// So many bytes came beside those of the bodies.
+    /// The number of bytes that came beside those of the bodies.
     struct Surplus: Error {
         let count: UInt64
     }

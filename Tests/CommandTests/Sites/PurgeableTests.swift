@@ -92,7 +92,7 @@ struct PurgeableTests {
         }
     }
 
-    /// Where nothing may go the old state stays.
+    /// Where no pack can be purged the old state stays.
     @Test func metadataThatDoNotFitAndNothingToPurge() async throws {
         try testSite.folder.write("kept/small", "new")
         try await testSite.publish()
