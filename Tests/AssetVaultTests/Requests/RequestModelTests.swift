@@ -54,7 +54,7 @@ private struct Round {
     mutating func step(_ random: inout SeededGenerator) async throws {
         let moves = model.nextMoves(&random)
         let worldMove = model.nextWorldMove(world, &random)
-        let order = try await moves.count == 1 && isPurge(moves[0].move) ? expectedOrder() : nil
+        let order = try await isOrderFixed(moves.map(\.move), worldMove) ? expectedOrder() : nil
         let outcomes = try await perform(moves, worldMove)
         if let order, case .ok(let removed) = outcomes[0].answer {
             try require(
@@ -111,10 +111,12 @@ private struct Round {
         return names
     }
 
-    private func isPurge(_ move: RequestMove) -> Bool {
-        switch move {
-        case .purge, .purgeSome: true
-        default: false
+    /// Whether the moves are one purge, and nothing that happens meanwhile changes the order in which packs go.
+    private func isOrderFixed(_ moves: [RequestMove], _ worldMove: WorldMove?) -> Bool {
+        if case .age = worldMove { return false }
+        switch moves.first {
+        case .purge, .purgeSome: return moves.count == 1
+        default: return false
         }
     }
 
