@@ -24,16 +24,7 @@ if [ -z "$maze" ]; then
     maze=$(swift build "$@" --show-bin-path)/maze
 fi
 
-work=$(mktemp -d)
-server=""
-game=""
-finish() {
-    [ -z "$game" ] || kill "$game" 2>/dev/null || true
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
+make_work_folder
 repository=$PWD
 cd "$work"
 

@@ -58,14 +58,33 @@ build_command() {
 # step TEXT: a heading.
 step() { printf '\n\033[1m%s\033[0m\n' "== $*"; }
 
+# fail TEXT: ends the script.
+fail() {
+    echo "$(basename "$0"): $*" >&2
+    exit 1
+}
+
+# make_work_folder: a folder for the script, in `work`. When the script ends, the folder is removed, and the processes whose numbers are
+# in `server` and `game` are ended.
+make_work_folder() {
+    work=$(mktemp -d)
+    server=""
+    game=""
+    trap remove_work_folder EXIT
+    trap 'exit 1' INT TERM
+}
+remove_work_folder() {
+    for process in $game $server; do kill "$process" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+
 # run ARGUMENT...: the command, printed before.
 run() {
     printf '$ assetvault %s\n' "$*" >&2
     "$assetvault" "$@"
 }
 
-# serve SITE OPTION...: a server in the background, its process in `server` and its address in `site`. Ends by the script's
-# `fail` where it does not start.
+# serve SITE OPTION...: a server in the background, its process in `server` and its address in `site`.
 serve() {
     "$assetvault" serve "$@" >url &
     server=$!

@@ -9,14 +9,7 @@ step "1. Build (the first time takes a few minutes)"
 build_command
 need_packages python3 curl
 
-work=$(mktemp -d)
-server=""
-cleanup() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
+make_work_folder
 repository=$PWD
 cd "$work"
 
@@ -65,23 +58,17 @@ find game/site -type f | sort
 
 step "8. Upload it, serve it (any web server will do), and fetch without a key: packs stop in shared storage"
 run upload game/site host
-"$assetvault" serve host >url &
-server=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    [ -s url ] && break
-    sleep 0.2
-done
-url=$(cat url)
-run fetch "$url" --store player --trust game/trusted-root.json
+serve host
+run fetch "$site" --store player --trust game/trusted-root.json
 run status --store player
 
 step "9. Fetch with the key: the packs are opened and staged for good"
-run fetch "$url" --store player --keys file:vault.jwks --all
+run fetch "$site" --store player --keys file:vault.jwks --all
 run status --store player
 diff -r assets/levels/two "$("$assetvault" path levels/two --store player)/" && echo "identical"
 
 step "10. Or keep packs sealed, and read files in place: no plaintext on the disk"
-run fetch "$url" --store kiosk --trust game/trusted-root.json --keys file:vault.jwks --sealed levels/one
+run fetch "$site" --store kiosk --trust game/trusted-root.json --keys file:vault.jwks --sealed levels/one
 run cat "$("$assetvault" path levels/one --store kiosk)" map.json --keys file:vault.jwks | head -c 60
 echo " ..."
 
@@ -90,11 +77,11 @@ rm -rf assets
 python3 "$repository/Samples/levels/make-levels.py" assets --edition 2
 run publish game
 run upload game/site host
-run fetch "$url" --store player --keys file:vault.jwks --all
+run fetch "$site" --store player --keys file:vault.jwks --all
 diff -r assets/levels/one "$("$assetvault" path levels/one --store player)/" && echo "identical"
 
 step "12. Audit what is hosted: signatures and every byte without a key, every file with one"
-run audit "$url" --trust game/trusted-root.json
+run audit "$site" --trust game/trusted-root.json
 run audit game/site --trust game/trusted-root.json --keys file:vault.jwks
 
 step "Done: sealed, hosted, fetched, verified, opened. Next: README.md, and your own 'assetvault init my-game'."

@@ -7,22 +7,10 @@ cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
 
-fail() {
-    echo "studio.sh: $*" >&2
-    exit 1
-}
-
 build_command
 need_packages python3
 
-work=$(mktemp -d)
-server=""
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
+make_work_folder
 cd "$work"
 
 # measured LABEL COMMAND...: runs it, and notes how long it took, and by how much the host grew.

@@ -6,25 +6,11 @@ cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
 
-fail() {
-    echo "tagged.sh: $*" >&2
-    exit 1
-}
-
 step "1. Build the command"
 build_command
 need_packages python3
 
-work=$(mktemp -d)
-server=""
-game=""
-finish() {
-    [ -z "$game" ] || kill "$game" 2>/dev/null || true
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
+make_work_folder
 repository=$PWD
 cd "$work"
 

@@ -7,9 +7,7 @@ cd "$(dirname "$0")/.."
 
 build_command
 need_packages python3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+make_work_folder
 repository=$PWD
 cd "$work"
 python3 "$repository/Samples/levels/make-levels.py" assets

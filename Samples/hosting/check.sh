@@ -8,19 +8,7 @@ cd "$here/../.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
 build_command
-work=$(mktemp -d)
-server=
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-    echo "check.sh: $*" >&2
-    exit 1
-}
+make_work_folder
 
 # A site with two roots, and a pack of 100,000 bytes and more.
 site=$work/vault/site

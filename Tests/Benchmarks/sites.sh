@@ -26,11 +26,6 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-fail() {
-    echo "sites.sh: $*" >&2
-    exit 1
-}
-
 # The power of two next to 2.5 times the square root of the number of packs.
 bins() {
     awk -v packs="$1" 'BEGIN { print 2 ^ int(log(2.5 * sqrt(packs)) / log(2) + 0.5) }'

@@ -13,12 +13,6 @@ import VaultSite
 
 /// The packs of random trees, and what random devices get of them, against a model that looks at each file by itself (AT-1).
 @Suite(.timeLimit(.minutes(5))) struct FileVariantTests {
-    private static let values: [String: [String]] = [
-        "scale": ["1", "2", "3", "4"], "texture": ["astc", "bc7", "etc2", "png"],
-        "language": ["de", "de-AT", "en", "en-US", "fr", "pt-BR"],
-    ]
-    /// What devices and fallbacks name besides.
-    private static let others = ["0", "7", "it", "pt-PT", "de-CH"]
     private static let tags = [["menu"], ["level"], ["level", "menu"]]
 
     /// A variant of a file.
@@ -43,21 +37,19 @@ import VaultSite
         let hidden: Set<String>
 
         init(_ random: inout SeededGenerator) {
-            func words(of name: String, _ count: ClosedRange<Int>) -> [String] {
-                let known = values[name, default: []] + others.filter { Int($0) == nil }
-                return Array(known.shuffled(using: &random).prefix(.random(in: count, using: &random)))
-            }
-            fallbacks = ["language": words(of: "language", 0...2), "texture": words(of: "texture", 0...2)]
-            hidden = Set(values.keys.sorted().filter { _ in Bool.random(using: &random) })
+            fallbacks = SampledTraits.fallbacks(&random)
+            hidden = Set(SampledTraits.values.keys.sorted().filter { _ in Bool.random(using: &random) })
             var variants: [Variant] = []
             for number in 0..<Int.random(in: 1...6, using: &random) {
-                let names = values.keys.sorted().shuffled(using: &random).prefix(
+                let names = SampledTraits.values.keys.sorted().shuffled(using: &random).prefix(
                     .random(in: 0...3, using: &random))
                 let tags = FileVariantTests.tags.randomElement(using: &random) ?? []
                 var known: Set<[String: String]> = []
                 for _ in 0..<Int.random(in: 1...6, using: &random) {
                     var traits: [String: String] = [:]
-                    for name in names { traits[name] = values[name]?.randomElement(using: &random) }
+                    for name in names {
+                        traits[name] = SampledTraits.values[name]?.randomElement(using: &random)
+                    }
                     guard known.insert(traits).inserted else { continue }
                     variants.append(Variant(file: "f\(number)", tags: tags, traits: traits))
                 }
@@ -70,7 +62,7 @@ import VaultSite
                 guard let one = variants.first(where: { $0.file == file }) else { return nil }
                 return ["paths": .string("\(file)/**"), "tags": .array(one.tags.map(JSONValue.string))]
             }
-            for (name, texts) in values.sorted(by: { $0.key < $1.key }) {
+            for (name, texts) in SampledTraits.values.sorted(by: { $0.key < $1.key }) {
                 for text in texts where variants.contains(where: { $0.traits[name] == text }) {
                     let mark = name == "scale" ? "s\(text)" : text
                     let value: JSONValue = Int64(text).map { .integer($0) } ?? .string(text)
@@ -123,7 +115,7 @@ import VaultSite
             #expect(Set(offers.map { Served(tags: $0.tags, devices: $0.devices) }).count == offers.count)
             #expect(found.untagged == [] && found.packs.flatMap(\.entries).count == game.variants.count)
             for _ in 0..<20 {
-                let device = device(&random)
+                let device = SampledTraits.device(&random)
                 let choice = try VariantChoice(among: candidates, for: DeviceTraits(device))
                 let taken = found.packs.filter { choice.takes($0.id) }
                 let got = taken.flatMap(\.entries).map { files.entries[$0] }
@@ -140,48 +132,13 @@ import VaultSite
         }
     }
 
-    private func device(_ random: inout SeededGenerator) -> [String: [String]] {
-        var device: [String: [String]] = [:]
-        for (name, values) in Self.values.sorted(by: { $0.key < $1.key }) where Bool.random(using: &random) {
-            let known = (values + Self.others).shuffled(using: &random)
-            device[name] = Array(known.prefix(.random(in: 1...3, using: &random)))
-        }
-        return device
-    }
-
     /// Of each file the variant with the least rank.
     private func best(of game: Game, for device: [String: [String]]) -> [Variant] {
         Dictionary(grouping: game.variants, by: \.file).values.compactMap { variants in
             variants.min {
-                rank($0, for: device, game).lexicographicallyPrecedes(rank($1, for: device, game))
+                SampledTraits.rank($0.traits, for: device, game.fallbacks).lexicographicallyPrecedes(
+                    SampledTraits.rank($1.traits, for: device, game.fallbacks))
             }
-        }
-    }
-
-    private func rank(_ variant: Variant, for device: [String: [String]], _ game: Game) -> [Int] {
-        ["language", "texture", "scale"].flatMap { name -> [Int] in
-            guard let value = variant.traits[name] else { return [] }
-            let tie = Self.values[name]?.firstIndex(of: value) ?? -1
-            return rank(value, of: name, for: device[name] ?? [], game.fallbacks[name] ?? []) + [tie]
-        }
-    }
-
-    private func rank(_ value: String, of name: String, for wanted: [String], _ fallback: [String]) -> [Int] {
-        switch name {
-        case "scale":
-            let number = Int(value) ?? 0
-            guard let wanted = wanted.lazy.compactMap({ Int($0) }).first else { return [0, -number] }
-            return number >= wanted ? [0, number] : [1, -number]
-        case "texture": return [(wanted + fallback).firstIndex(of: value) ?? 1000, 0]
-        default:
-            let subtags = value.split(separator: "-")
-            for (index, range) in (wanted + fallback).enumerated() {
-                let range = range.split(separator: "-")
-                if range.starts(with: subtags) { return [index, range.count - subtags.count] }
-                if subtags.starts(with: range) { return [index, 50] }
-                if subtags.first == range.first { return [index, 60] }
-            }
-            return [1000, 0]
         }
     }
 

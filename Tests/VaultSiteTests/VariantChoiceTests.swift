@@ -197,35 +197,22 @@ import VaultSite
         #expect(throws: (any Error).self) { try DeviceTraits(parsing: texts) }
     }
 
-    private static let values: [String: [String]] = [
-        "scale": ["1", "2", "3", "4"], "texture": ["astc", "bc7", "etc2", "png"],
-        "language": ["de", "de-AT", "de-LU", "en", "en-US", "fr", "pt-AO", "pt-BR", "zh-Hant-TW"],
-    ]
-    /// What devices and fallbacks name besides.
-    private static let others = ["5", "it", "de-CH", "en-GB", "pt", "pt-PT", "zh-Hans"]
-
     /// Random devices and listings against a model, which gives each value a rank of its own and takes the least of all.
     @Test func agreesWithAModel() throws {
         var random = SeededGenerator(for: "VariantChoiceTests.agreesWithAModel")
         for _ in 0..<4_000 {
-            var device: [String: [String]] = [:]
-            for name in Self.values.keys.sorted() where Bool.random(using: &random) {
-                device[name] = words(of: name, 1...3, &random)
-            }
+            let device = SampledTraits.device(&random)
             var packs: [Pack] = []
             var expected: Set<PackID> = []
             for family in ["game", "game2"] {
-                let fallbacks = [
-                    "language": words(of: "language", 0...2, &random),
-                    "texture": words(of: "texture", 0...2, &random),
-                ]
+                let fallbacks = SampledTraits.fallbacks(&random)
                 for tags in [["level"], ["level", "menu"]] {
                     let prefix = "\(family)/\(tags.count)"
                     let listed = try variants(in: prefix, tags, family, fallbacks, &random)
                     packs += listed.map(\.pack)
                     let best = listed.min {
-                        rank($0.traits, for: device, fallbacks).lexicographicallyPrecedes(
-                            rank($1.traits, for: device, fallbacks))
+                        SampledTraits.rank($0.traits, for: device, fallbacks).lexicographicallyPrecedes(
+                            SampledTraits.rank($1.traits, for: device, fallbacks))
                     }
                     if let best { expected.insert(best.pack.id) }
                     for number in 0..<Int.random(in: 0...2, using: &random) {
@@ -243,25 +230,17 @@ import VaultSite
         }
     }
 
-    /// Values of a trait, and others, in any order.
-    private func words(of name: String, _ count: ClosedRange<Int>, _ random: inout SeededGenerator)
-        -> [String]
-    {
-        let known = Self.values[name, default: []] + Self.others
-        return Array(known.shuffled(using: &random).prefix(.random(in: count, using: &random)))
-    }
-
     /// Packs that are variants of each other, by at least one trait.
     private func variants(
         in prefix: String, _ tags: [String], _ family: String, _ fallbacks: [String: [String]],
         _ random: inout SeededGenerator
     ) throws -> [(pack: Pack, traits: [String: String])] {
-        let names = Self.values.keys.sorted().shuffled(using: &random)
+        let names = SampledTraits.values.keys.sorted().shuffled(using: &random)
             .prefix(.random(in: 1...3, using: &random))
         var listed: [[String: String]] = []
         for _ in 0..<Int.random(in: 1...8, using: &random) {
             var traits: [String: String] = [:]
-            for name in names { traits[name] = Self.values[name]?.randomElement(using: &random) }
+            for name in names { traits[name] = SampledTraits.values[name]?.randomElement(using: &random) }
             if !listed.contains(traits) { listed.append(traits) }
         }
         let matching: [String: TraitMatching] = [
@@ -274,35 +253,6 @@ import VaultSite
                 tags: tags, traits: JSONObject(lastWins: json.map { ($0, $1) }), family: try PackID(family),
                 matching: matching.filter { traits[$0.key] != nil })
             return ((try PackID("\(prefix)/\(number)"), offer), traits)
-        }
-    }
-
-    private func rank(
-        _ traits: [String: String], for device: [String: [String]], _ fallbacks: [String: [String]]
-    ) -> [Int] {
-        ["language", "texture", "scale"].flatMap { name -> [Int] in
-            guard let value = traits[name] else { return [] }
-            let tie = Self.values[name]?.firstIndex(of: value) ?? -1
-            return rank(value, of: name, for: device[name] ?? [], fallbacks[name] ?? []) + [tie]
-        }
-    }
-
-    private func rank(_ value: String, of name: String, for wanted: [String], _ fallback: [String]) -> [Int] {
-        switch name {
-        case "scale":
-            let number = Int(value) ?? 0
-            guard let wanted = wanted.lazy.compactMap({ Int($0) }).first else { return [0, -number] }
-            return number >= wanted ? [0, number] : [1, -number]
-        case "texture": return [(wanted + fallback).firstIndex(of: value) ?? 1000, 0]
-        default:
-            let subtags = value.split(separator: "-")
-            for (index, range) in (wanted + fallback).enumerated() {
-                let range = range.split(separator: "-")
-                if range.starts(with: subtags) { return [index, range.count - subtags.count] }
-                if subtags.starts(with: range) { return [index, 50] }
-                if subtags.first == range.first { return [index, 60] }
-            }
-            return [1000, 0]
         }
     }
 }
