@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 step "1. Build (the first time takes a few minutes)"
 build_command
-need_packages python3 curl
+need_packages python3
 
 make_work_folder
 repository=$PWD

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the suites of a test binary, several at once: suites.py BINARY [--limit SECONDS] [--also NAME COMMAND]...
+"""Runs the suites of a test binary, several at once:
+
+suites.py BINARY [--limit SECONDS] [--only PATTERN] [--skip PATTERN] [--also NAME COMMAND]...
 
 Each suite is a process of its own, whose output goes to a file. Long ones come first; those that measure time run alone,
-last. `--also` runs a shell command beside the suites. What failed is printed at the end, with its output; then the exit
-code is 1.
+last. `--only` and `--skip` are regular expressions for names such as CommandTests.PruneTests. `--also` runs a shell command
+beside the suites. What failed is printed at the end, with its output; then the exit code is 1.
 """
 
 import argparse
@@ -44,8 +46,8 @@ LONG = [
 Job = collections.namedtuple("Job", "name command")
 
 
-def jobs_of(binary):
-    """A job for each suite, or for all suites of a module."""
+def jobs_of(binary, only, skipped):
+    """A job for each suite, or for all suites of a module, whose name matches `only`, and not `skipped`."""
     swift_testing = [binary, "--testing-library", "swift-testing"]
     listed = subprocess.run(
         [*swift_testing, "--list-tests"], check=True, capture_output=True, text=True, timeout=120).stdout
@@ -53,6 +55,7 @@ def jobs_of(binary):
     for test in listed.splitlines():
         module, _, rest = test.partition(".")
         names.add(module if module in WHOLE_MODULES else f"{module}.{rest.partition('/')[0]}")
+    names = {name for name in names if re.search(only, name) and not (skipped and re.search(skipped, name))}
     if not names:
         sys.exit("no tests were found")
 
@@ -130,15 +133,17 @@ def end(process):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="Runs the suites of a test binary, several at once.")
     parser.add_argument("binary")
     parser.add_argument("--limit", type=int, default=600, help="seconds that each suite has")
+    parser.add_argument("--only", default="", metavar="PATTERN")
+    parser.add_argument("--skip", metavar="PATTERN")
     parser.add_argument("--also", nargs=2, action="append", default=[], metavar=("NAME", "COMMAND"))
     options = parser.parse_args()
     logs = pathlib.Path(".build/test-logs")
     logs.mkdir(parents=True, exist_ok=True)
 
-    jobs = [Job(name, ["sh", "-ec", command]) for name, command in options.also] + jobs_of(options.binary)
+    jobs = [Job(name, ["sh", "-ec", command]) for name, command in options.also] + jobs_of(options.binary, options.only, options.skip)
     jobs.sort(key=lambda job: LONG.index(job.name) if job.name in LONG else len(LONG))
     lanes = Lanes(logs, options.limit)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Feeds made-up input to what reads bytes from outside, with libFuzzer and AddressSanitizer, and stops at the first finding.
+# Feeds made-up input to what reads bytes from outside, with libFuzzer and AddressSanitizer; a target stops at its first finding.
 #
 #     Tests/Fuzzing/run.sh SECONDS [TARGET...]
 #
 # Without targets each gets this number of seconds: metadata, archives, rules (settings of a vault), answers (of an HTTP host) and
-# stores. What is found is written to .build-fuzzing/findings/TARGET. To see it again, without libFuzzer:
+# stores. What is found is written to .build-fuzzing/findings/TARGET, what libFuzzer said beside it. To see it again, without libFuzzer:
 #
 #     swift run fuzzer TARGET .build-fuzzing/findings/TARGET/crash-...
 set -eu
@@ -26,11 +26,18 @@ python3 Tests/Fuzzing/seeds.py "$scratch/seeds"
 TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-for target in "$@"; do
-    echo "== $target"
-    mkdir -p "$scratch/corpus/$target" "$scratch/findings/$target"
-    # Leaks are not looked for: a task frees its memory after it has ended.
-    "$scratch/release/fuzzer" "$target" -detect_leaks=0 -max_total_time="$seconds" -dict=Tests/Fuzzing/json.dict \
-        -max_len=8192 -timeout=10 -artifact_prefix="$scratch/findings/$target/" -print_final_stats=1 \
-        "$scratch/corpus/$target" "$scratch/seeds/$target"
-done
+# One core each. Leaks are not looked for: a task frees its memory after it has ended.
+# shellcheck disable=SC2016 # the inner shell expands them
+printf '%s\n' "$@" | scratch=$scratch seconds=$seconds xargs -P "$(nproc)" -I TARGET sh -euc '
+    findings=$scratch/findings/TARGET
+    mkdir -p "$scratch/corpus/TARGET" "$findings"
+    "$scratch/release/fuzzer" TARGET -detect_leaks=0 -max_total_time="$seconds" -dict=Tests/Fuzzing/json.dict \
+        -max_len=8192 -timeout=10 -artifact_prefix="$findings/" -print_final_stats=1 \
+        "$scratch/corpus/TARGET" "$scratch/seeds/TARGET" >"$findings.log" 2>&1 || {
+        echo "== TARGET: a finding"
+        cat "$findings.log"
+        exit 1
+    }
+    echo "== TARGET: no finding"
+    grep "^stat::number_of_executed_units\|^stat::peak_rss_mb" "$findings.log"
+'
