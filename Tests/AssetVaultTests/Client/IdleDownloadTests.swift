@@ -94,13 +94,14 @@ import VaultFileSystem
 
     /// A stalled owner that finds its download taken over gives up.
     @Test func theFormerOwnerGivesUp() async throws {
+        let isReplaced = Flag()
         hosted.answer { request in
             guard request.earlier == 1 else { return .file }
             return .changed { reply in
                 let half = reply.body.count / 2
                 let rest = Array(reply.body[half...])
                 reply.body = Array(reply.body[..<half])
-                reply.ending = [.pause(.seconds(8)), .bytes(rest), .close]
+                reply.ending = [.until { isReplaced.isSet }, .bytes(rest), .close]
             }
         }
         let (first, second) = (try hosted.client(), try hosted.client())
@@ -112,6 +113,7 @@ import VaultFileSystem
         while hosted.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         _ = try await second.fetch()
         try await expectLoaded(second)
+        isReplaced.set()
         _ = try await slow
         try await expectLoaded(first)
         // Bytes that its host sends later are ignored.
@@ -124,18 +126,20 @@ import VaultFileSystem
 
     /// The same while the new owner is still downloading: the stalled transfer ends.
     @Test func theFormerOwnerEndsItsTransfer() async throws {
+        let isReplaced = Flag()
+        let server = hosted.server
         hosted.answer { request in
             switch request.earlier {
             case 1:
                 .changed { reply in
-                    let rest = reply.body.suffix(reply.body.count / 2)
-                    reply.body.removeLast(rest.count)
-                    reply.ending = [.pause(.seconds(8))]
-                    for start in stride(from: rest.startIndex, to: rest.endIndex, by: 64 << 10) {
-                        let part = rest[start..<min(start + 64 << 10, rest.endIndex)]
-                        reply.ending += [.bytes(Array(part)), .pause(.milliseconds(200))]
-                    }
-                    reply.ending.append(.close)
+                    let half = reply.body.count / 2
+                    let next = Array(reply.body[half..<half + 64 << 10])
+                    let rest = Array(reply.body[(half + 64 << 10)...])
+                    reply.body = Array(reply.body[..<half])
+                    reply.ending = [
+                        .until { server.packs.count > 3 }, .bytes(next), .until { isReplaced.isSet },
+                        .bytes(rest), .close,
+                    ]
                 }
             // Of the second one the third is for the index and the catalog, and this one for pieces.
             case 3: .changed { $0.pace = (32 << 10, .milliseconds(400)) }
@@ -146,6 +150,7 @@ import VaultFileSystem
         async let slow = first.fetch()
         while hosted.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         _ = try await second.fetch()
+        isReplaced.set()
         _ = try await slow
         try await expectLoaded(first)
         #expect(hosted.server.packs[1].bodyBytes < HostedGame.one.count, "it listens to the end")

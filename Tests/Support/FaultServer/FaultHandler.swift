@@ -49,6 +49,9 @@ final class FaultHandler: ChannelInboundHandler {
             context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause)) {
                 self.run(rest, of: number, context)
             }
+        case .until(let condition):
+            guard context.channel.isActive else { break }
+            run(condition() ? rest : [.pause(.milliseconds(10))] + steps, of: number, context)
         case .close: context.close(promise: nil)
         case .reset:
             (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))

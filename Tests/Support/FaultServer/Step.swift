@@ -7,6 +7,8 @@ public enum Step: Sendable {
     /// Sends the same again and again, with a pause after each time.
     case trickle(String, Duration)
     case pause(Duration)
+    /// Waits for what the test does meanwhile, or the client's end.
+    case until(@Sendable () -> Bool)
     case close
     /// Ends the connection with a TCP reset.
     case reset
