@@ -47,13 +47,14 @@ final class HostedSite: Sendable {
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
         // Packs of a role that can't be read would look new.
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
-        try vault.requireNoNewer(than: tree, at: site.place(of: timestamp.fileName))
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
+        try await vault.requireNoNewer(
+            than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
         for role in CurrentSite.ownRoles(of: tree) {
             try await copy.readUnfinished(after: role.version, of: role.document.role)
         }
         try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
-        isReplacement = try vault.isReplaced(by: tree)
+        isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
         self.vault = vault.following(folder)
         self.site = site
         self.copy = copy
