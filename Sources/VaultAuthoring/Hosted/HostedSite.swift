@@ -24,6 +24,8 @@ final class HostedSite: Sendable {
     /// Versions that are needed again; each is an open file.
     private let kept = Mutex<[SHA256Digest: HostedPack]>([:])
     private static let keptLimit = 64
+    /// The roles whose earlier metadata were all fetched.
+    private let wholeHistories = Mutex<Set<MetadataRole>>([])
 
     /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
     ///   here; `unavailable`.
@@ -120,24 +122,32 @@ final class HostedSite: Sendable {
         }
     }
 
-    /// Fetches all earlier metadata of the roles that list these packs in any channel, for any of their versions. Throws `limit` where
-    /// these are too many to read.
+    /// Fetches all earlier metadata of the roles that list these packs in any channel, for any of their versions. Throws `limit`,
+    /// before any request, where these are too many to read.
     func readWholeHistory(of ids: Set<PackID>) async throws(VaultError) {
-        let asked = roles(listing: ids)
+        let asked = roles(listing: ids).subtracting(wholeHistories.withLock { $0 })
+        let roles = CurrentSite.ownRoles(of: tree).filter { asked.contains($0.document.role) }
         var rest = Self.historyLimit
-        for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
-            guard rest >= MetadataCopy.historyLimit else {
+        for role in roles {
+            guard role.version - 1 <= rest else {
                 throw VaultError(
                     .limit, "more than \(Self.historyLimit) earlier files would have to be read",
                     at: site.place(of: role.document.hostedName), remedy: "do it where site/ is kept")
             }
-            rest -= try await copy.readAll(
-                of: role.document.role, upTo: role.version - 1, where: copy.isSigned)
+            rest -= role.version - 1
+        }
+        for role in roles {
+            let newest = role.version - 1
+            try await copy.readAll(
+                of: role.document.role, upTo: newest, atMost: newest, where: copy.isSigned)
+            wholeHistories.withLock { _ = $0.insert(role.document.role) }
         }
     }
 
     /// The number of requests for all earlier metadata of a site.
     private static let historyLimit: Int64 = 16_384
+    /// The part of them for one role, where those of all roles are read.
+    private static let roleHistoryLimit: Int64 = 1024
 
     /// Fetches earlier metadata that the host still has: the newest first of each role that the verified snapshot lists. Snapshots
     /// count by the keys of the newest root alone, since they say what clients may hold.
@@ -147,14 +157,18 @@ final class HostedSite: Sendable {
         let signers = SignatureHistory(of: .snapshot, under: copy.roots)
         let snapshot = tree.chain.snapshot
         var rest = Self.historyLimit
-        rest -= try await copy.readAll(of: .snapshot, upTo: snapshot.version - 1, atMost: rest) {
+        rest -= try await copy.readAll(
+            of: .snapshot, upTo: snapshot.version - 1, atMost: min(rest, Self.roleHistoryLimit)
+        ) {
             signers.standing(of: $0) == .current
         }
         for name in snapshot.hostedNames.sorted() {
             guard let file = MetadataFileName(hostedName: name), let role = file.role,
                 role == .targets || OwnRoles.contains(role) || teams[role] != nil
             else { continue }
-            rest -= try await copy.readAll(of: role, upTo: file.version, atMost: rest) { file in
+            rest -= try await copy.readAll(
+                of: role, upTo: file.version, atMost: min(rest, Self.roleHistoryLimit)
+            ) { file in
                 copy.isSigned(file) || teams[role]?.isMet(by: file) ?? false
             }
         }
