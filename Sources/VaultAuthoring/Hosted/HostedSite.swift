@@ -20,6 +20,7 @@ final class HostedSite: Sendable {
     /// See ``CurrentSite/isReplacement``.
     let isReplacement: Bool
     private let scratch: ScratchFolder
+    private let now: UTCTime
     private let wholePacks = Mutex(0)
     /// Versions that are needed again; each is an open file.
     private let kept = Mutex<[SHA256Digest: HostedPack]>([:])
@@ -29,7 +30,9 @@ final class HostedSite: Sendable {
 
     /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
     ///   here; `unavailable`.
-    init(_ site: Site, of vault: VaultFolder, _ settings: VaultSettings) async throws(VaultError) {
+    init(
+        _ site: Site, of vault: VaultFolder, _ settings: VaultSettings, now: UTCTime
+    ) async throws(VaultError) {
         guard settings.structure.ownRole == nil else {
             throw VaultError(
                 .usage, "a team's part has no timestamp, which tells what is newest", at: vault.path.string,
@@ -45,7 +48,7 @@ final class HostedSite: Sendable {
                 remedy: "check the URL; the first time, publish and upload the vault's own site/")
         }
         let pinned = try vault.pinnedRoot()
-        // An expired site must be publishable.
+        // An expired site must be publishable; see `warnings`.
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
         // Packs of a role that can't be read would look new.
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
@@ -62,6 +65,7 @@ final class HostedSite: Sendable {
         self.copy = copy
         self.tree = tree
         self.scratch = scratch
+        self.now = now
     }
 
     /// Where further metadata are.
@@ -90,8 +94,32 @@ final class HostedSite: Sendable {
         kept.withLock { if $0.count < Self.keptLimit { $0[pack.sha256] = hosted } }
     }
 
+    /// The timestamp or the snapshot, if it has expired: then an attacker may be replaying an old state, which a new signature would
+    /// make the newest (an indefinite freeze attack, TUF section 1.5.2).
+    private var expired: (any VerifiedMetadata)? {
+        let metadata: [any VerifiedMetadata] = [tree.chain.timestamp, tree.chain.snapshot]
+        return metadata.first { $0.hasExpired(at: now) }
+    }
+
+    /// Throws `untrusted` where the host's timestamp or snapshot has expired.
+    ///
+    /// - Parameter risk: what would be wrong if it is an old state.
+    func requireUnexpired(_ risk: String, remedy: String) throws(VaultError) {
+        guard let expired else { return }
+        throw VaultError(
+            .untrusted, "it expired at \(expired.expires): it may be an old state, and \(risk)",
+            at: site.place(of: expired.document.hostedName), remedy: remedy)
+    }
+
     var warnings: [Warning] {
         var warnings: [Warning] = []
+        if let expired {
+            warnings.append(
+                Warning(
+                    "the host's \(expired.document.role) expired at \(expired.expires): it may be an old state; what is signed"
+                        + " now continues what the host serves, so make sure that this is your newest publication"
+                ))
+        }
         if isReplacement {
             warnings.append(
                 Warning(
