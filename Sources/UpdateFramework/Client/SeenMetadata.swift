@@ -6,7 +6,7 @@ public struct SeenMetadata: Sendable {
     public let timestamp: VerifiedTimestamp
     /// Nil where the site does not have it, or another file in its place: then no client has seen it.
     public let snapshot: VerifiedSnapshot?
-    private let root: VerifiedRoot
+    public let root: VerifiedRoot
 
     /// Reads the timestamp of a site, and its snapshot; whether they have expired does not matter. Nil where there is no timestamp.
     ///
@@ -48,12 +48,7 @@ public struct SeenMetadata: Sendable {
     /// Whether clients still remember it under the last of these roots, lowest first. They forget it with a root that removes a key of
     /// the timestamp or the snapshot (TUF section 5.3.11).
     public func isRemembered(under roots: [VerifiedRoot]) -> Bool {
-        var older = root
-        for newer in roots where newer.version > root.version {
-            if newer.resetsVersions(since: older) { return false }
-            older = newer
-        }
-        return true
+        !roots.resetVersions(since: root.version)
     }
 
     /// Throws `untrusted` for a rollback: where clients that have seen this refuse the newer one.

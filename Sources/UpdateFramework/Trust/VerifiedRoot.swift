@@ -89,3 +89,13 @@ public struct VerifiedRoot: VerifiedMetadata {
         usesConsistentSnapshots ? role.hostedName(version: version) : role.fileName
     }
 }
+
+extension [VerifiedRoot] {
+    /// Whether clients of the root with this version have forgotten the versions that they had seen, once they have the last of
+    /// these roots, lowest first (``VerifiedRoot/resetsVersions(since:)``).
+    public func resetVersions(since version: Int64) -> Bool {
+        zip(self, dropFirst()).contains { older, newer in
+            newer.version > version && newer.resetsVersions(since: older)
+        }
+    }
+}

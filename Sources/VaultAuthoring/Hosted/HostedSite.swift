@@ -20,14 +20,19 @@ final class HostedSite: Sendable {
     /// See ``CurrentSite/isReplacement``.
     let isReplacement: Bool
     private let scratch: ScratchFolder
+    private let now: UTCTime
     private let wholePacks = Mutex(0)
     /// Versions that are needed again; each is an open file.
     private let kept = Mutex<[SHA256Digest: HostedPack]>([:])
     private static let keptLimit = 64
+    /// The roles whose earlier metadata were all fetched.
+    private let wholeHistories = Mutex<Set<MetadataRole>>([])
 
     /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
     ///   here; `unavailable`.
-    init(_ site: Site, of vault: VaultFolder, _ settings: VaultSettings) async throws(VaultError) {
+    init(
+        _ site: Site, of vault: VaultFolder, _ settings: VaultSettings, now: UTCTime
+    ) async throws(VaultError) {
         guard settings.structure.ownRole == nil else {
             throw VaultError(
                 .usage, "a team's part has no timestamp, which tells what is newest", at: vault.path.string,
@@ -43,22 +48,24 @@ final class HostedSite: Sendable {
                 remedy: "check the URL; the first time, publish and upload the vault's own site/")
         }
         let pinned = try vault.pinnedRoot()
-        // An expired site must be publishable.
+        // An expired site must be publishable; see `warnings`.
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
         // Packs of a role that can't be read would look new.
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
-        try vault.requireNoNewer(than: tree, at: site.place(of: timestamp.fileName))
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
+        try await vault.requireNoNewer(
+            than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
         for role in CurrentSite.ownRoles(of: tree) {
             try await copy.readUnfinished(after: role.version, of: role.document.role)
         }
         try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
-        isReplacement = try vault.isReplaced(by: tree)
+        isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
         self.vault = vault.following(folder)
         self.site = site
         self.copy = copy
         self.tree = tree
         self.scratch = scratch
+        self.now = now
     }
 
     /// Where further metadata are.
@@ -87,8 +94,32 @@ final class HostedSite: Sendable {
         kept.withLock { if $0.count < Self.keptLimit { $0[pack.sha256] = hosted } }
     }
 
+    /// The timestamp or the snapshot, if it has expired: then an attacker may be replaying an old state, which a new signature would
+    /// make the newest (an indefinite freeze attack, TUF section 1.5.2).
+    private var expired: (any VerifiedMetadata)? {
+        let metadata: [any VerifiedMetadata] = [tree.chain.timestamp, tree.chain.snapshot]
+        return metadata.first { $0.hasExpired(at: now) }
+    }
+
+    /// Throws `untrusted` where the host's timestamp or snapshot has expired.
+    ///
+    /// - Parameter risk: what would be wrong if it is an old state.
+    func requireUnexpired(_ risk: String, remedy: String) throws(VaultError) {
+        guard let expired else { return }
+        throw VaultError(
+            .untrusted, "it expired at \(expired.expires): it may be an old state, and \(risk)",
+            at: site.place(of: expired.document.hostedName), remedy: remedy)
+    }
+
     var warnings: [Warning] {
         var warnings: [Warning] = []
+        if let expired {
+            warnings.append(
+                Warning(
+                    "the host's \(expired.document.role) expired at \(expired.expires): it may be an old state; what is signed"
+                        + " now continues what the host serves, so make sure that this is your newest publication"
+                ))
+        }
         if isReplacement {
             warnings.append(
                 Warning(
@@ -119,24 +150,32 @@ final class HostedSite: Sendable {
         }
     }
 
-    /// Fetches all earlier metadata of the roles that list these packs in any channel, for any of their versions. Throws `limit` where
-    /// these are too many to read.
+    /// Fetches all earlier metadata of the roles that list these packs in any channel, for any of their versions. Throws `limit`,
+    /// before any request, where these are too many to read.
     func readWholeHistory(of ids: Set<PackID>) async throws(VaultError) {
-        let asked = roles(listing: ids)
+        let asked = roles(listing: ids).subtracting(wholeHistories.withLock { $0 })
+        let roles = CurrentSite.ownRoles(of: tree).filter { asked.contains($0.document.role) }
         var rest = Self.historyLimit
-        for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
-            guard rest >= MetadataCopy.historyLimit else {
+        for role in roles {
+            guard role.version - 1 <= rest else {
                 throw VaultError(
                     .limit, "more than \(Self.historyLimit) earlier files would have to be read",
                     at: site.place(of: role.document.hostedName), remedy: "do it where site/ is kept")
             }
-            rest -= try await copy.readAll(
-                of: role.document.role, upTo: role.version - 1, where: copy.isSigned)
+            rest -= role.version - 1
+        }
+        for role in roles {
+            let newest = role.version - 1
+            try await copy.readAll(
+                of: role.document.role, upTo: newest, atMost: newest, where: copy.isSigned)
+            wholeHistories.withLock { _ = $0.insert(role.document.role) }
         }
     }
 
     /// The number of requests for all earlier metadata of a site.
     private static let historyLimit: Int64 = 16_384
+    /// The part of them for one role, where those of all roles are read.
+    private static let roleHistoryLimit: Int64 = 1024
 
     /// Fetches earlier metadata that the host still has: the newest first of each role that the verified snapshot lists. Snapshots
     /// count by the keys of the newest root alone, since they say what clients may hold.
@@ -146,14 +185,18 @@ final class HostedSite: Sendable {
         let signers = SignatureHistory(of: .snapshot, under: copy.roots)
         let snapshot = tree.chain.snapshot
         var rest = Self.historyLimit
-        rest -= try await copy.readAll(of: .snapshot, upTo: snapshot.version - 1, atMost: rest) {
+        rest -= try await copy.readAll(
+            of: .snapshot, upTo: snapshot.version - 1, atMost: min(rest, Self.roleHistoryLimit)
+        ) {
             signers.standing(of: $0) == .current
         }
         for name in snapshot.hostedNames.sorted() {
             guard let file = MetadataFileName(hostedName: name), let role = file.role,
                 role == .targets || OwnRoles.contains(role) || teams[role] != nil
             else { continue }
-            rest -= try await copy.readAll(of: role, upTo: file.version, atMost: rest) { file in
+            rest -= try await copy.readAll(
+                of: role, upTo: file.version, atMost: min(rest, Self.roleHistoryLimit)
+            ) { file in
                 copy.isSigned(file) || teams[role]?.isMet(by: file) ?? false
             }
         }

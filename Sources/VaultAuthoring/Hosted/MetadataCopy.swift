@@ -73,16 +73,12 @@ struct MetadataCopy {
         }
     }
 
-    /// The number of earlier versions of a role that are looked for where all of them count.
-    static let historyLimit: Int64 = 1024
-
-    /// Fetches all files up to a version of a role that the host still has, also those before pruned ones. Files that are not metadata,
-    /// or that `isSigned` refuses, are left out. Returns the number of requests.
+    /// Fetches the files up to a version of a role that the host still has, the newest first, also those before pruned ones. Files
+    /// that are not metadata, or that `isSigned` refuses, are left out. Returns the number of requests.
     @discardableResult func readAll(
-        of role: MetadataRole, upTo newest: Int64, atMost limit: Int64 = historyLimit,
+        of role: MetadataRole, upTo newest: Int64, atMost limit: Int64,
         where isSigned: (UnverifiedMetadata) -> Bool
     ) async throws(VaultError) -> Int64 {
-        let limit = min(limit, Self.historyLimit)
         guard newest >= 1, limit >= 1 else { return 0 }
         let versions = max(1, newest - limit + 1)...newest
         for version in versions.reversed() {

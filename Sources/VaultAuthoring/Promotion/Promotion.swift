@@ -64,7 +64,7 @@ public struct Promotion: Sendable {
             let written = try await publisher.run(listing: [destination: proposal.records])
             return PromotionReport(
                 packs: proposal.changes, restored: restored?.snapshot, written: written.written,
-                warnings: (restored?.warnings ?? []) + written.warnings)
+                warnings: (restored?.warnings ?? []) + (session.host?.warnings ?? []) + written.warnings)
         }
     }
 
@@ -74,7 +74,8 @@ public struct Promotion: Sendable {
             let (session, site) = try await open(vault, settings)
             let (proposal, restored) = try await proposal(site, in: session)
             return PromotionReport(
-                packs: proposal.changes, restored: restored?.snapshot, warnings: restored?.warnings ?? [])
+                packs: proposal.changes, restored: restored?.snapshot,
+                warnings: (restored?.warnings ?? []) + (session.host?.warnings ?? []))
         }
     }
 

@@ -59,12 +59,13 @@ struct EarlierPacks {
     }
 
     /// The highest versions that packs have elsewhere than in the listing of the sources: in other channels, or, where that
-    /// does not list them now, in earlier metadata. Clients may have them, so their numbers stay taken.
+    /// does not list them now, in earlier metadata. Clients may have them, so their numbers stay taken. Throws `limit` where a host
+    /// has more of these than can be read: a number could be given twice.
     func takenVersions(of ids: [PackID]) async throws(VaultError) -> [PackID: UInt64] {
         var highest = promoted.compactMapValues(\.first?.version)
         let ids = Set(ids.filter { pendingPacks[$0] == nil && listed[$0] == nil })
         guard !ids.isEmpty else { return highest }
-        try await host?.readHistory(of: ids)
+        try await host?.readWholeHistory(of: ids)
         highest.merge(try history.highestVersions(of: ids), uniquingKeysWith: max)
         for id in ids {
             // A team lists it now, the vault itself from now on.

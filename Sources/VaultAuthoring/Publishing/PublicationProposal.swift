@@ -260,7 +260,15 @@ struct PublicationProposal {
         let current = Set(published.flatMap(\.slots).map(\.keyID))
         let new = Set(slots.map(\.keyID)).subtracting(current)
         guard !published.isEmpty, !new.isEmpty else { return }
-        try await publisher.files.host?.readHistory(of: Set(published.map(\.id)))
+        let ids = Set(published.map(\.id))
+        do throws(VaultError) { try await publisher.files.host?.readWholeHistory(of: ids) } catch {
+            guard error.category == .limit else { throw error }
+            try await publisher.files.host?.readHistory(of: ids)
+            warnings.append(
+                Warning(
+                    "keys open packs that they did not open before; whether one of them was retired long ago is not known:"
+                        + " \(error.problem); \(error.remedy)"))
+        }
         for id in try history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description }) {
             warnings.append(
                 "the vault key '\(id)' was retired, and opens packs again: whoever kept it reads what is published now"

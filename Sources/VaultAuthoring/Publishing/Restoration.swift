@@ -134,7 +134,6 @@ public struct Restoration: Sendable {
             of: session, by: publication.publisher(sealingInto: session.vault.targets))
         let ids = Set(listing.packs.map(\.pack.id))
         let present = session.sourceListing
-        try await session.host?.readWholeHistory(of: ids.subtracting(present.packs.map(\.pack.id)))
         let taken = try await earlier.takenVersions(of: Array(ids)).filter { ids.contains($0.key) }
         let now = tree.map { present.packs(of: $0.family) } ?? present
         let listed = (listing.packs + now.packs).flatMap { [$0.pack] + $0.otherVersions }.map(\.version)

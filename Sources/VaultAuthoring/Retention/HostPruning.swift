@@ -37,14 +37,8 @@ public struct HostPruning: Sendable {
                 of: vault, settings, period: SigningPeriod(lifetime: settings.lifetime, now: now),
                 passphrase: nil, at: site)
             guard let host = session.host else { return SitePruning.Plan() }
-            for metadata in [host.tree.chain.timestamp, host.tree.chain.snapshot] as [any VerifiedMetadata]
-            where metadata.hasExpired(at: now) {
-                throw VaultError(
-                    .untrusted,
-                    "it expired at \(metadata.expires): it may be an old state, and what that does not list may be live",
-                    at: site.place(of: metadata.document.hostedName),
-                    remedy: "publish and upload first, then prune")
-            }
+            try host.requireUnexpired(
+                "what that does not list may be live", remedy: "publish and upload first, then prune")
             try await host.readWholeHistory()
             let vault = session.vault
             let folder = MetadataFolder(vault.metadata)

@@ -22,7 +22,7 @@ struct AuthorSession {
         passphrase: PassphraseSource?, at site: Site? = nil
     ) async throws(VaultError) {
         let host: HostedSite? =
-            if let site { try await HostedSite(site, of: vault, settings) } else { nil }
+            if let site { try await HostedSite(site, of: vault, settings, now: period.now) } else { nil }
         self.vault = host?.vault ?? vault
         self.settings = settings
         self.period = period

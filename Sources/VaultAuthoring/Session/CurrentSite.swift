@@ -35,7 +35,7 @@ struct CurrentSite {
             root = pinned
         }
         isReplacement = false
-        try vault.requireNewest(tree)
+        try await vault.requireNewest(tree)
     }
 
     /// A site that was just verified at a host, or published.

@@ -35,6 +35,9 @@ public struct TrustChange: Sendable {
     }
 
     /// Signs a new timestamp over the published snapshot, before the old one expires.
+    ///
+    /// - Throws: `untrusted` for a host whose timestamp or snapshot has expired: its state may be an old one, and nothing else about it
+    ///   is looked at here.
     public func refresh() async throws(VaultError) -> MetadataReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(settings)
@@ -43,6 +46,10 @@ public struct TrustChange: Sendable {
                     .missing, "nothing was published yet", at: vault.site.string,
                     remedy: "publish first", hint: .publishing)
             }
+            try session.host?.requireUnexpired(
+                "a new timestamp would make that the newest",
+                remedy: "refresh in the vault that has site/, without --against; or publish, if this is your"
+                    + " newest publication")
             try await session.prepareHost()
             let renewal = SiteRenewal(
                 current: tree, root: site.root, successor: nil, signing: try MetadataSigning(for: session))

@@ -30,6 +30,9 @@ struct UploadedSite {
     /// The names of the files that were published at the destination before, as far as its metadata verify.
     let published: Set<String>
     private(set) var warnings: [Warning] = []
+    /// What was published since the destination's state and is not the newest any more, as far as the folder keeps it and keys of
+    /// the site have signed it: runners learn from it which versions there were. What is older was there, and may have been pruned.
+    private var earlierMetadata: [MetadataFileName] = []
 
     /// - Throws: `untrusted` for a site that does not verify, or is older than the destination's; `busy` where another publisher has
     ///   taken a number; `corrupt` for one that is incomplete.
@@ -92,6 +95,7 @@ struct UploadedSite {
                 (try? await TargetTree.verifying(
                     hosted.folder, pinnedRoot: roots.first?.bytes, now: .earliest))?
                     .recordsOfAllChannels.map(\.hostedPath) ?? [])
+        earlierMetadata = try findEarlierMetadata()
     }
 }
 
@@ -272,7 +276,7 @@ extension UploadedSite {
                 writes.append((name, .repairing))
             }
         }
-        writes += try earlierMetadata().filter { !hosted.has($0.hostedName) }.map { ($0, .new) }
+        writes += earlierMetadata.filter { !hosted.has($0.hostedName) }.map { ($0, .new) }
         return writes.sorted { Self.rank($0.name) < Self.rank($1.name) }
     }
 
@@ -282,9 +286,7 @@ extension UploadedSite {
         return (place, file.version, file.unversionedName)
     }
 
-    /// What was published since the destination's state and is not the newest any more, as far as the folder keeps it and keys of
-    /// the site have signed it: runners learn from it which versions there were. What is older was there, and may have been pruned.
-    private func earlierMetadata() throws(VaultError) -> [MetadataFileName] {
+    private func findEarlierMetadata() throws(VaultError) -> [MetadataFileName] {
         let newest = Dictionary(
             (tree.targetsRoles.map(\.document) + [tree.chain.snapshot.document]).map { ($0.role, $0.version) }
         ) { first, _ in first }
@@ -357,7 +359,7 @@ extension UploadedSite {
             try add(record, isCurrent: true)
         }
         let signers = PackSigners(under: roots, of: tree)
-        for file in try earlierMetadata().sorted(by: { $0.version > $1.version })
+        for file in earlierMetadata.sorted(by: { $0.version > $1.version })
         where file.role?.type == .targets {
             guard let found = try? local.metadata(in: file) else { continue }
             for record in try found.records where signers.authorize(record, in: found) {

@@ -26,7 +26,7 @@ struct Restore: AsyncParsableCommand {
 
             What was signed only by keys which a later root removed is refused, since they may have been stolen: \
             --accept-removed-keys accepts it. --against restores from what the host has, without site/, and writes only new \
-            metadata there.
+            metadata there; it warns if the host's timestamp has expired.
 
             EXAMPLE
               assetvault restore my-game levels/one --version 3

@@ -30,7 +30,9 @@ struct TrustRefresh: AsyncParsableCommand {
         commandName: "refresh",
         abstract: "Sign a new timestamp, and nothing else.",
         discussion: """
-            Keeps an unchanged site alive, from cron: it needs the timestamp's key only, and one small upload.
+            Keeps an unchanged site alive, from cron: it needs the timestamp's key only, and one small upload. With --against \
+            it refuses a host whose timestamp or snapshot has expired (exit code 76), which may be an old state: refresh in the \
+            vault that has site/, or publish.
 
             EXAMPLE
               assetvault trust refresh my-game
