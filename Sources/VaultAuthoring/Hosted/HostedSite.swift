@@ -7,7 +7,6 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultSite
-import VaultTransport
 
 /// A vault's site at its host, for publishing without the site's folder: a verified copy of the metadata, and the
 /// needed parts of packs.
