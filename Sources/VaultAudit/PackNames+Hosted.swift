@@ -42,12 +42,11 @@ extension PackNames {
         in file: PackFile, keys: any KeyProvider, at place: String
     ) async throws(VaultError) -> PackNames {
         let pack = try await OpenPack(file, keys: keys)
-        guard let entry = pack.catalog.entry(at: try EntryPath(path)), entry.size <= sizeLimit else {
+        guard let bytes = try await pack.file(at: EntryPath(path), limit: UInt64(sizeLimit)) else {
             throw VaultError(
                 .corrupt, "it has no '\(path)' of at most \(sizeLimit) bytes", at: place,
                 remedy: "publish the vault again")
         }
-        let bytes = try await ContentReader(pack, content: entry.content).read(0..<entry.size)
         return try PackNames(parsing: bytes, place: place)
     }
 }

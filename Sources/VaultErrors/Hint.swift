@@ -12,6 +12,8 @@ public enum Hint: Sendable, Hashable {
     case evidence
     /// Removing from a site what nobody needs any more.
     case pruning
+    /// The same, also of the versions that could be restored.
+    case pruningToLastVersions
     /// Putting an earlier version live that only removed keys have signed.
     case acceptingRemovedKeys
     /// Promoting a lower version than the one that is listed.

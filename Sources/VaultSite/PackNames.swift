@@ -1,6 +1,7 @@
 public import SealedPack
 package import StrictJSON
 public import UpdateFramework
+import VaultBytes
 public import VaultErrors
 
 /// What the packs of a site with quiet names are called, with their tags and traits. Publicly each has a keyed digest for a name and
@@ -23,6 +24,9 @@ public struct PackNames: Sendable, Equatable {
     /// In bytes.
     public static let sizeLimit = 64 << 20
 
+    /// The key that makes the listed IDs, wrapped under the content key of the table, so that the next table goes on with it under
+    /// another content key. Clients don't need it.
+    package var wrappedKey: [UInt8]?
     private var entries: [PackID: Entry] = [:]
     private var listedIDs: [PackID: PackID] = [:]
 
@@ -100,7 +104,7 @@ extension TrustChain {
 }
 
 extension PackNames {
-    /// JSON: `{"format": 1, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
+    /// JSON: `{"format": 1, "key": BASE64URL, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
     public var bytes: [UInt8] { JSONValue.object(json).compact() }
 
     package var json: JSONObject {
@@ -109,7 +113,9 @@ extension PackNames {
             json["name"] = .string(entry.name.description)
             return (id.description, JSONValue.object(json))
         }
-        return ["format": 1, "packs": .object(JSONObject(lastWins: packs))]
+        var json: JSONObject = ["format": 1, "packs": .object(JSONObject(lastWins: packs))]
+        json["key"] = wrappedKey.map { .string(Base64URL.encode($0.span)) }
+        return json
     }
 
     /// Throws `.corrupt`, also for an unknown format.
@@ -123,6 +129,7 @@ extension PackNames {
                 .corrupt, "the format of the names is unknown", at: place,
                 remedy: "use a newer release of this program")
         }
+        if json["key"] != nil { wrappedKey = Base64URL.decode(try json.string("key", at: place).utf8) }
         for (id, value) in try json.object("packs", at: place) {
             let entry = try value.asObject(at: place)
             do throws(VaultError) {

@@ -1,4 +1,5 @@
 import VaultConcurrency
+package import VaultContent
 public import VaultErrors
 
 extension OpenPack {
@@ -18,6 +19,13 @@ extension OpenPack {
             try deliver(
                 plain.span.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
         }
+    }
+
+    /// The verified bytes of a small file; nil where the pack has none of at most `limit` bytes at the path. Throws `.corrupt` for a
+    /// damaged piece.
+    package func file(at path: EntryPath, limit: UInt64) async throws(VaultError) -> [UInt8]? {
+        guard let entry = catalog.entry(at: path), entry.size <= limit else { return nil }
+        return try await ContentReader(self, content: entry.content).read(0..<entry.size)
     }
 
     /// Passes whole pieces to `deliver` in order; they are opened in parallel.

@@ -1,7 +1,9 @@
 import SealedPack
 import SystemPackage
+import UpdateFramework
 import VaultErrors
 import VaultFileSystem
+import VaultSite
 import VaultTransport
 
 /// A version of a pack at its host, in a sparse file without a name. Header and footer follow from the manifest;
@@ -12,7 +14,14 @@ struct HostedPack: Sendable {
     let isWhole: Bool
     private let file: RemoteFile
 
-    init(_ pack: PackManifest, at file: RemoteFile, scratch: FilePath) async throws(VaultError) {
+    /// - Parameter scratch: an existing folder.
+    init(
+        _ pack: PackManifest, at site: Site, in chain: TrustChain, scratch: FilePath
+    ) async throws(VaultError) {
+        let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
+        let file = RemoteFile(
+            try site.location(of: record, in: chain), of: pack.id.description, length: pack.length,
+            transport: site.transport, remedy: "upload the publisher's copy of it")
         let content = OpenFileReference(try OpenFile(namelessIn: scratch))
         var assembly = try PackAssembly(content, of: pack)
         guard let tail = try assembly.wanted() else {

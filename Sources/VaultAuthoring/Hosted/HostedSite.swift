@@ -7,7 +7,6 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultSite
-import VaultTransport
 
 /// A vault's site at its host, for publishing without the site's folder: a verified copy of the metadata, and the
 /// needed parts of packs.
@@ -80,11 +79,7 @@ final class HostedSite: Sendable {
 
     func pack(_ pack: PackManifest) async throws(VaultError) -> HostedPack {
         if let known = kept.withLock({ $0[pack.sha256] }) { return known }
-        let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
-        let file = RemoteFile(
-            try site.location(of: record, in: tree.chain), of: pack.id.description, length: pack.length,
-            transport: site.transport, remedy: "upload the publisher's copy of it")
-        let hosted = try await HostedPack(pack, at: file, scratch: scratch.path)
+        let hosted = try await HostedPack(pack, at: site, in: tree.chain, scratch: scratch.path)
         if hosted.isWhole { wholePacks.withLock { $0 += 1 } }
         return hosted
     }

@@ -95,7 +95,7 @@ public struct ContentPlan: Sendable {
             let source = try sources.open(number)
             try add(
                 pack.id, pack.offer, for: pack.audiences, source.folder, Array(source.folder.entries.indices),
-                number, &claims, published: published.version(of: pack.id, family: nil))
+                number, &claims, published: published.version(of: pack.id))
         }
         for (number, tree) in settings.resources.enumerated() {
             let source = try sources.open(settings.packs.count + number)
@@ -105,7 +105,7 @@ public struct ContentPlan: Sendable {
                 try add(
                     pack.id, tree.offer(of: pack.labels), for: tree.audiences, files, pack.entries,
                     settings.packs.count + number, &claims,
-                    published: published.version(of: pack.id, family: tree.family))
+                    published: published.version(of: pack.id))
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }

@@ -9,8 +9,8 @@ import VaultSite
 /// which has no root.
 struct PublishedVersions {
     private var packs: [PackID: PackManifest] = [:]
-    /// Of the table of quiet names; nil where names are public.
-    private var namesKey: ContentKey?
+    /// Nil where names are public.
+    private var names: PackNames?
     /// Whether names are quiet, and no key opens their table.
     private(set) var areUnknown = false
 
@@ -36,21 +36,27 @@ struct PublishedVersions {
         guard tree.chain.channels.contains(channel) else { return }
         let listed = try PublishedPacks(of: tree, in: channel).packs.map { ($0.pack.id, $0.pack) }
         packs = Dictionary(listed) { first, _ in first }
-        if tree.chain.hasQuietNames { try await openNames(with: keys) }
-    }
-
-    private mutating func openNames(with keys: any KeyProvider) async throws(VaultError) {
-        guard let table = packs[try PackID(PackNames.packID)] else { return }
+        guard tree.chain.hasQuietNames, let table = packs[try PackID(PackNames.packID)] else { return }
         do throws(VaultError) {
-            namesKey = try await keys.contentKey(
+            let key = try await keys.contentKey(
                 table.contentKeyID, slots: table.slots, place: table.id.description)
+            var hosted: HostedPack?
+            if let host {
+                hosted = try await HostedPack(table, at: host, in: tree.chain, scratch: vault.path)
+            }
+            let files = PublishedPackFiles(targets: vault.targets, output: vault.targets, host: nil)
+            let file = if let hosted { hosted.pack } else { try await files.file(of: table) }
+            names = try await NamesTable(
+                following: table, from: OpenPack(file, key: key), at: hosted
+            ).previous?.names
         } catch {
             guard error.category == .key || error.category == .missing else { throw error }
             areUnknown = true
         }
     }
 
-    func version(of id: PackID, family: PackID?) throws(VaultError) -> PackManifest? {
-        packs[try namesKey?.quietID(of: id, family: family) ?? id]
+    func version(of id: PackID) -> PackManifest? {
+        guard let names else { return packs[id] }
+        return names.listedID(of: id).flatMap { packs[$0] }
     }
 }

@@ -30,15 +30,16 @@ struct RestoredListing {
         let current = Set(present.flatMap(\.slots).map(\.keyID))
         var records = earlier.foreign
         var opened: [KeyID: [String]] = [:]
-        for listed in earlier.packs {
-            var versions: [PackManifest] = []
-            for version in [listed.pack] + listed.otherVersions {
-                try await publisher.files.require(version)
-                let version = try await ChannelResealing.resealed(version, for: recipients, by: publisher)
+        for version in earlier.packs.flatMap({ [$0.pack] + $0.otherVersions }) {
+            try await publisher.files.require(version)
+        }
+        for (_, versions) in try await ChannelResealing.resealed(
+            earlier.packs, for: recipients, by: publisher)
+        {
+            for version in versions {
                 for key in Set(version.slots.map(\.keyID)).subtracting(current) {
                     opened[key, default: []].append("'\(version.id)' version \(version.version)")
                 }
-                versions.append(version)
             }
             guard let first = versions.first else { continue }
             records.append(try ListedPack(first, otherVersions: Array(versions.dropFirst())).target)

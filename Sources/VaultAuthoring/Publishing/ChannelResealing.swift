@@ -61,11 +61,7 @@ struct ChannelResealing {
             let listing = session.published.ownListing(in: channel)
             var next = listing.foreign
             var isChanged = false
-            for old in listing.packs {
-                var versions: [PackManifest] = []
-                for version in [old.pack] + old.otherVersions {
-                    versions.append(try await Self.resealed(version, for: recipients, by: publisher))
-                }
+            for (old, versions) in try await Self.resealed(listing.packs, for: recipients, by: publisher) {
                 listed += versions.map { (channel, $0) }
                 guard let first = versions.first, versions != [old.pack] + old.otherVersions else {
                     next.append(old.target)
@@ -89,8 +85,28 @@ struct ChannelResealing {
         for index in packs.indices { packs[index].name = names[listed: packs[index].id]?.name }
     }
 
-    /// As it is where no key opens it: a replaced key stays in its slots then, which the publication says.
+    /// All packs of a channel, of each all versions; the table of names last, which is for the readers of the others.
     static func resealed(
+        _ packs: [ListedPack], for recipients: Recipients, by publisher: PackPublisher
+    ) async throws(VaultError) -> [(old: ListedPack, versions: [PackManifest])] {
+        var resealed: [(old: ListedPack, versions: [PackManifest])] = []
+        for old in packs where !old.pack.isNamesTable {
+            var versions: [PackManifest] = []
+            for version in [old.pack] + old.otherVersions {
+                versions.append(try await Self.resealed(version, for: recipients, by: publisher))
+            }
+            resealed.append((old, versions))
+        }
+        let readable = resealed.flatMap(\.versions)
+        for old in packs where old.pack.isNamesTable {
+            resealed.append(
+                (old, [try await publisher.reseal(namesTable: old.pack, forReadersOf: readable)]))
+        }
+        return resealed
+    }
+
+    /// As it is where no key opens it: a replaced key stays in its slots then, which the publication says.
+    private static func resealed(
         _ version: PackManifest, for recipients: Recipients, by publisher: PackPublisher
     ) async throws(VaultError) -> PackManifest {
         let slots = recipients[version.contentKeyID]
@@ -140,9 +156,11 @@ struct DroppedKeys {
             let names = sorted.filter(dropped.contains).map { "'\($0)'" }.listed(upTo: 4)
             warnings.append(
                 Warning(
-                    "holders of \(names) still read what was published before: earlier metadata stay at the host until they are"
-                        + " pruned, and later versions have the content keys that they had; under a new ID a pack gets a new one",
-                    hint: .pruning))
+                    "holders of \(names) still read what was published before, and later versions of packs, which keep their content"
+                        + " keys; under a new ID a pack gets a new one. Earlier metadata with the old slots stay at the host until their"
+                        + " snapshots have expired and all but the last version of each pack are pruned; those that list a pack which"
+                        + " is listed no more stay longer",
+                    hint: .pruningToLastVersions))
         }
         return warnings
     }

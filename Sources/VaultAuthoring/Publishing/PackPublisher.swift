@@ -137,10 +137,14 @@ struct PackPublisher {
     private func contentKey(following previous: PackManifest?, for names: [String])
         async throws(VaultError) -> ContentKeyChoice
     {
-        let openers =
-            previous == nil ? keys : CombinedKeyProvider([keys, try audiences.keys(of: audiences.all)])
         return try await ContentKeyChoice(
-            following: previous, keys: openers, sealingFor: names.isEmpty ? keys : audiences.keys(of: names))
+            following: previous, keys: previous == nil ? keys : openers(),
+            sealingFor: names.isEmpty ? keys : audiences.keys(of: names))
+    }
+
+    /// What opens earlier versions: the vault's own keys, and those of all audiences.
+    func openers() throws(VaultError) -> any KeyProvider {
+        CombinedKeyProvider([keys, try audiences.keys(of: audiences.all)])
     }
 
     /// A version that stays listed, for the keys that another pack with its content key is sealed for.

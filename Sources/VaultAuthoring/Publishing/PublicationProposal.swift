@@ -47,16 +47,18 @@ struct PublicationProposal {
                 session, after: earlier, naming: &names, by: publisher,
                 acceptingRemovedKeys: acceptsRemovedKeys, onPack: onPack)
         }
-        for index in packs.indices { packs[index].name = names.names[listed: packs[index].id]?.name }
         let made = Set(packs.map(\.id))
         for old in listing.packs where !made.contains(old.pack.id) {
             packs.append(
                 Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
         }
         resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
-        resealing.name(by: names.names)
+        let shown = try await publisher.complete(
+            names.names, for: packs.map(\.id) + resealing.listed.map(\.pack.id), after: earlier)
+        for index in packs.indices { packs[index].name = shown[listed: packs[index].id]?.name }
+        resealing.name(by: shown)
         await warnOfDroppedKeys(
-            in: settings.structure.sourceChannel, deliveries, names.names, own: publisher.keys)
+            in: settings.structure.sourceChannel, deliveries, shown, own: publisher.keys)
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
         if let warning = changed.warning { warnings.append(warning) }
@@ -118,10 +120,16 @@ struct PublicationProposal {
             }
             try await keepPacks(of: tree, after: earlier, by: publisher)
         }
-        if let choice = names.keyChoice {
-            let table = try await publisher.seal(names.names, as: choice, after: earlier)
-            try await add(table, after: earlier, for: settings.usedAudiences, by: publisher)
+        if let table = names.table {
+            let result = try await publisher.seal(
+                names.names, after: table, forReadersOf: listed, earlier)
+            try list(result, beside: [], after: earlier)
         }
+    }
+
+    /// What the listing has so far, of each pack all versions.
+    private var listed: [PackManifest] {
+        records.compactMap { try? ListedPack($0) }.flatMap { [$0.pack] + $0.otherVersions }
     }
 
     /// Lists packs again as they were listed once, for the keys of today.
@@ -131,11 +139,15 @@ struct PublicationProposal {
         _ packs: [ListedPack], after earlier: EarlierPacks, by publisher: PackPublisher,
         for audiences: (PackManifest) -> [String]?
     ) async throws(VaultError) {
-        for listed in packs.sorted(by: { $0.pack.id < $1.pack.id }) {
+        let sorted = packs.sorted { $0.pack.id < $1.pack.id }
+        // The table of names last, which is for the readers of the others.
+        for listed in sorted.filter({ !$0.pack.isNamesTable }) + sorted.filter(\.pack.isNamesTable) {
             var versions: [PackManifest] = []
             for var version in [listed.pack] + listed.otherVersions {
                 try await publisher.files.require(version)
-                if let names = audiences(version) {
+                if version.isNamesTable {
+                    version = try await publisher.reseal(namesTable: version, forReadersOf: self.listed)
+                } else if let names = audiences(version) {
                     version = try await publisher.keep(
                         version, slots: recipients[version.contentKeyID], for: names,
                         opening: earlier.packs(sharing: version.contentKeyID).first)
@@ -173,16 +185,24 @@ struct PublicationProposal {
         by publisher: PackPublisher, isPinned: Bool = false
     ) async throws(VaultError) {
         let pack = result.manifest
-        let published = earlier.listed[pack.id]?.pack
-        slots += pack.slots
         recipients.note(pack, for: audiences)
-        var report = PublicationReport.Pack(result, after: published, isPinned: isPinned)
         var others: [PackManifest] = []
         if let listed = earlier.listed[pack.id] {
             let kept = compatible.kept(of: listed, notFor: [pack.offer.apps], except: [pack.version])
             others = try await keep(kept, for: audiences, by: publisher)
-            report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
         }
+        try list(result, beside: others, after: earlier, isPinned: isPinned)
+    }
+
+    private mutating func list(
+        _ result: SealingResult, beside others: [PackManifest], after earlier: EarlierPacks,
+        isPinned: Bool = false
+    ) throws(VaultError) {
+        let pack = result.manifest
+        slots += pack.slots
+        var report = PublicationReport.Pack(
+            result, after: earlier.listed[pack.id]?.pack, isPinned: isPinned)
+        report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
         records.append(try ListedPack(pack, otherVersions: others).target)
         packs.append(report)
         changed.note(pack, after: earlier)
@@ -231,7 +251,7 @@ struct PublicationProposal {
         in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames, own: any KeyProvider
     ) async {
         let now = Set(packs.flatMap(\.droppedKeys) + resealing.packs.flatMap(\.droppedKeys))
-        let listed = records.compactMap { try? ListedPack($0) }.flatMap { [$0.pack] + $0.otherVersions }
+        let listed = listed
         let inUse = recipients.keys.union(((try? await own.allKeys().vaultKeys) ?? []).map(\.id))
         let stale = Set((listed + resealing.listed.map(\.pack)).flatMap(\.slots).map(\.keyID))
         var dropped = DroppedKeys(now, and: stale.subtracting(inUse))

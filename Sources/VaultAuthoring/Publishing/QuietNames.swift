@@ -4,21 +4,17 @@ import VaultSite
 
 /// Gives packs the IDs and offers that a site lists: as declared, or keyed digests with what keyless clients need.
 struct QuietNames {
-    /// The key of the table, which also makes the names; nil where names are public.
-    let keyChoice: ContentKeyChoice?
+    /// As it was published last; nil where names are public.
+    let table: NamesTable?
     /// All packs that got an ID.
     private(set) var names = PackNames()
 
-    private var key: ContentKey? { keyChoice?.key }
+    private var key: ContentKey? { table?.nameKey }
 
     init(
         for settings: VaultSettings, after earlier: EarlierPacks, by publisher: PackPublisher
     ) async throws(VaultError) {
-        guard settings.hasQuietNames else {
-            keyChoice = nil
-            return
-        }
-        keyChoice = try await publisher.namesKey(after: earlier, for: settings.usedAudiences)
+        table = settings.hasQuietNames ? try await publisher.namesTable(after: earlier) : nil
     }
 
     func listedID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
@@ -47,7 +43,7 @@ struct QuietNames {
 }
 
 extension ContentKey {
-    /// The listed ID of a pack, by the key of the table: a digest for its resource tree, if there is one, and one for the pack. The
+    /// The listed ID of a pack, by the key that makes names: a digest for its resource tree, if there is one, and one for the pack. The
     /// lengths of names don't show.
     func quietID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
         let digest = "q\(quietName(of: id.description))"

@@ -195,7 +195,6 @@ struct DeclaredRecipients {
             audiences[try names.listedID(of: pack.id, family: nil)] = pack.audiences
         }
         for tree in settings.resources { audiences[try names.listedFamily(tree.family)] = tree.audiences }
-        if settings.hasQuietNames { audiences[try PackID(PackNames.packID)] = settings.usedAudiences }
     }
 
     /// Nil for a pack that no source declares.

@@ -20,8 +20,15 @@ public struct ContentKeyChoice: Sendable {
         } else {
             key = try ContentKey.generate()
         }
+        slots = try await Self.slots(of: key, for: recipients ?? keys)
+    }
+
+    /// A slot for each vault key of a provider. Throws `.key` where it has none, `.usage` for too many.
+    static func slots(of key: ContentKey, for recipients: any KeyProvider) async throws(VaultError)
+        -> [KeySlot]
+    {
         var slots: [KeySlot] = []
-        let vaultKeys = try await (recipients ?? keys).allKeys().vaultKeys
+        let vaultKeys = try await recipients.allKeys().vaultKeys
         try KeySlot.requireCount(Set(vaultKeys.map(\.id)).count, at: "vault keys")
         for vaultKey in vaultKeys where !slots.contains(where: { $0.keyID == vaultKey.id }) {
             slots.append(try KeySlot(wrapping: key, under: vaultKey))
@@ -31,6 +38,6 @@ public struct ContentKeyChoice: Sendable {
                 .key, "no vault key was given to seal for", at: "vault keys",
                 remedy: "make one", hint: .makingVaultKey)
         }
-        self.slots = slots
+        return slots
     }
 }

@@ -11,6 +11,7 @@ extension Hint {
         case .unpackingLimit: "--max-unpacked BYTES"
         case .evidence: "--manifest FILE, or --site URL-or-DIR with --trust ROOT.json"
         case .pruning: "assetvault prune"
+        case .pruningToLastVersions: "assetvault prune --keep 1"
         case .allowingOlder: "assetvault promote --allow-older"
         case .acceptingRemovedKeys: "assetvault restore --accept-removed-keys"
         case .releasing(let channel): "assetvault restore VAULT --channel \(channel) --latest"

@@ -74,7 +74,7 @@ import Testing
         let text = (result.text + result.errorText)
             .replacing(key, with: "KEY").replacing(site.folder[""], with: "FOLDER/")
             .replacing(#/[0-9a-f]{64}/#, with: "DIGEST").replacing(#/[█░▓]+/#, with: "BAR")
-            .replacing(#/\d+(?:\.\d+)?(?: [kM]?i?B\b)?/#, with: "N").replacing(#/ {2,}/#, with: "  ")
+            .replacing(#/\d+(?:\.\d+)?(?: [kKM]?i?B\b)?/#, with: "N").replacing(#/ {2,}/#, with: "  ")
         let lines = text.split(separator: "\n").map(String.init).filter { !$0.contains("assetvault.names") }
         return Answer(
             job: words.joined(separator: " "), exitCode: Int32(result.exitCode), lines: lines.sorted())

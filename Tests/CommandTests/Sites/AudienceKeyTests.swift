@@ -80,6 +80,43 @@ import Testing
         #expect(try await keys(of: "film") == [new])
     }
 
+    /// The old slots go when the warning says, not before: the versions that are kept for 'restore' keep their metadata.
+    @Test(arguments: [false, true]) func theOldSlots(besideARemovedPack: Bool) async throws {
+        let rest: JSONObject = ["source": .string(folder["film"]), "for": ["press"]]
+        try declare(["press": "file:keys/press.jwks"], andFor: besideARemovedPack ? rest : nil)
+        try folder.write("film/file", "a second film")
+        try await testSite.publish()
+        let leaked = folder["vault/keys/press.jwks"]
+        try await keygen("press-2")
+        try declare(["press": "file:keys/press-2.jwks", "press-leaked": "file:keys/press.jwks"])
+        let result = try await testSite.publish()
+        #expect(result.errorText.contains("(assetvault prune --keep 1)"), "\(result.errorText)")
+        try folder.write("film/file", "a third film")
+        try await testSite.publish()
+        let third = try testSite.publishedPack("film")
+        // Its content key is that of the versions before.
+        #expect(try await testSite.packsOpened(by: leaked).contains(third))
+        func prune(_ options: String..., after days: Int) async throws {
+            try await Command.run(
+                ["prune", testSite.vault] + options, through: Clock.shifted(byDays: days)
+            ).succeeded()
+        }
+        try await prune("--keep", "1", after: 20)
+        #expect(try await testSite.packsOpened(by: leaked).contains(third))
+        try await testSite.publish(through: Clock.shifted(byDays: 70))
+        try await prune(after: 70)
+        #expect(try await testSite.packsOpened(by: leaked).contains(third))
+        try await prune("--keep", "1", after: 70)
+        let opened = try await testSite.packsOpened(by: leaked)
+        if besideARemovedPack {
+            // What lists the pack that is listed no more lists the film of then.
+            #expect(opened.contains(third))
+        } else {
+            #expect(opened.isEmpty, "\(opened)")
+        }
+        #expect(try await testSite.packsOpened(by: folder["vault/keys/press-2.jwks"]).contains(third))
+    }
+
     /// The documented commands are those above.
     @Test func theDocument() throws {
         let readme = try String(
@@ -88,6 +125,7 @@ import Testing
         for line in [
             "assetvault keygen -o VAULT/keys/press-2.jwks", "\"press\": \"file:keys/press-2.jwks\"",
             "\"press-leaked\": \"file:keys/press.jwks\"", "assetvault publish VAULT",
+            "removes them only with `--keep 1`",
         ] {
             #expect(readme.contains(line), "\(line)")
         }

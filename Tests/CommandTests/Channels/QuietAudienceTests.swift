@@ -1,0 +1,176 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Who opens the tables of quiet names, in each channel and after a key was replaced.
+@Suite(.timeLimit(.minutes(5))) struct QuietAudienceTests {
+    let testSite: TestSite
+    private var folder: TemporaryFolder { testSite.folder }
+    private static let audiences: JSONObject = [
+        "partner": "file:keys/partner.jwks", "tester": "file:keys/tester.jwks",
+    ]
+
+    /// A film for partners in both channels.
+    init() async throws {
+        testSite = try await TestSite()
+        for name in ["film", "menu", "game"] { try folder.write("\(name)/file", name) }
+        for name in ["partner", "tester", "other"] { try await keygen(name) }
+        try declare(["film": "partner"])
+        try await testSite.publish()
+        try await promote()
+    }
+
+    private func keygen(_ name: String) async throws {
+        try await Command.run("keygen", "-o", folder["vault/keys/\(name).jwks"]).succeeded()
+    }
+
+    /// - Parameter packs: audiences by the names of packs.
+    private func declare(_ packs: [String: String], _ audiences: JSONObject = audiences) throws {
+        try testSite.settings {
+            $0["quietNames"] = true
+            $0["channels"] = ["dev", "live"]
+            $0["audiences"] = .object(audiences)
+            $0["packs"] = .object(
+                JSONObject(
+                    lastWins: packs.map { name, audience in
+                        (
+                            "hush/\(name)",
+                            [
+                                "source": .string(folder[name]), "policy": "essential",
+                                "for": [.string(audience)],
+                            ]
+                        )
+                    }))
+        }
+    }
+
+    private func promote() async throws {
+        try await Command.run("promote", testSite.vault, "--from", "dev", "--to", "live", "--all").succeeded()
+    }
+
+    private func restore(_ channel: String, to snapshot: Int) async throws {
+        try await Command.run(
+            "restore", testSite.vault, "--channel", channel, "--to", String(snapshot)
+        ).succeeded()
+    }
+
+    /// The packs that a new client of a channel has by one key; nil where it can't read the names.
+    private func packs(in channel: String, with key: String) async throws -> Set<String>? {
+        let keys = ["--keys", "file:\(folder["vault/keys/\(key).jwks"])"]
+        let list = try await Command.run(["list", testSite.site, "--channel", channel] + keys)
+        guard list.exitCode == 0 else {
+            #expect(list.exitCode == 77, "\(list.errorText)")
+            return nil
+        }
+        let store = folder["store-\(UUID().uuidString)"]
+        try await Command.run(
+            [
+                "fetch", testSite.site, "--store", store, "--trust", testSite.root, "--channel", channel,
+            ] + keys
+        ).succeeded()
+        let answer = try await Command.run("status", "--store", store, "--json").succeeded().json()
+        let loaded = try #require(answer["packs"]?.elements).filter { $0["version"] != nil }
+        return Set(loaded.compactMap { ($0["name"] ?? $0["id"])?.text }).subtracting(["assetvault.names"])
+    }
+
+    private func expect(
+        _ expected: [String: Set<String>], in channel: String, at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for key in ["partner", "tester", "other"] {
+            let found = try await packs(in: channel, with: key)
+            #expect(found == expected[key], "\(key) in \(channel)", sourceLocation: location)
+        }
+        #expect(try await packs(in: channel, with: "vault") == [], "\(channel)", sourceLocation: location)
+    }
+
+    /// A table is for the readers of the packs that its channel lists, whatever the sources are.
+    @Test func eachChannelHasReadersOfItsOwn() async throws {
+        try await expect(["partner": ["hush/film"]], in: "live")
+        try declare(["menu": "tester"])
+        try await testSite.publish()
+        try await expect(["tester": ["hush/menu"]], in: "dev")
+        try await expect(["partner": ["hush/film"]], in: "live")
+        #expect(try await testSite.publish().errorText.contains("nothing changed"))
+        // No slot of one channel opens the table of the other.
+        let opened = try await testSite.packsOpened(by: folder["vault/keys/tester.jwks"])
+        #expect(opened.count == 2, "\(opened)")
+        try await promote()
+        for channel in ["dev", "live"] { try await expect(["tester": ["hush/menu"]], in: channel) }
+    }
+
+    /// Restored packs have their readers, also where their key is not on this machine any more.
+    @Test func restoredChannels() async throws {
+        try declare(["menu": "tester"])
+        try await testSite.publish()
+        try await promote()
+        try declare(["menu": "tester"], ["tester": "file:keys/tester.jwks"])
+        try await restore("live", to: 2)
+        try await expect(["partner": ["hush/film"]], in: "live")
+        try await expect(["tester": ["hush/menu"]], in: "dev")
+        try await restore("dev", to: 2)
+        for channel in ["dev", "live"] { try await expect(["partner": ["hush/film"]], in: channel) }
+        try await Command.run("restore", testSite.vault, "--channel", "dev", "--latest").succeeded()
+        try await expect(["tester": ["hush/menu"]], in: "dev")
+        try await expect(["partner": ["hush/film"]], in: "live")
+    }
+
+    private static let replaced: JSONObject = [
+        "partner": "file:keys/other.jwks", "partner-leaked": "file:keys/partner.jwks",
+        "tester": "file:keys/tester.jwks",
+    ]
+
+    /// The key is replaced in all channels, and the old one opens no later table.
+    @Test func aReplacedKey() async throws {
+        let leaked = folder["vault/keys/partner.jwks"]
+        func tables() throws -> Set<String> {
+            try Set(Tree(testSite.site).files.filter { $0.hasSuffix(".assetvault.names.avpack") })
+        }
+        let known = try tables()
+        let listed = try Set(Tree(testSite.site).files.filter { $0.hasSuffix(".avpack") })
+        try declare(["film": "partner"], Self.replaced)
+        try await testSite.publish()
+        for channel in ["dev", "live"] { try await expect(["other": ["hush/film"]], in: channel) }
+        #expect(try Set(Tree(testSite.site).files.filter { $0.hasSuffix(".avpack") }) == listed)
+        // The old state is restored, and later names are published after it.
+        try await restore("dev", to: 2)
+        try await expect(["other": ["hush/film"]], in: "dev")
+        try await Command.run("restore", testSite.vault, "--channel", "dev", "--latest").succeeded()
+        try declare(["film": "partner", "game": "partner"], Self.replaced)
+        try await testSite.publish()
+        try await expect(["other": ["hush/film", "hush/game"]], in: "dev")
+        let opened = try await testSite.packsOpened(by: leaked)
+        #expect(try tables().intersection(opened) == known)
+        #expect(try tables().count == 2)
+        // Names stay: the film is not sealed again.
+        #expect(opened.subtracting(known) == listed.subtracting(known))
+    }
+
+    /// Reports name what only the earlier table, or that of another channel, names.
+    @Test func aRemovedPackIsNamed() async throws {
+        try declare(["menu": "tester"])
+        for options in [["--dry-run"], []] {
+            let result = try await Command.run(["publish", testSite.vault] + options).succeeded()
+            #expect(result.text.contains("removed  hush/film"), "\(result.text)")
+            #expect((result.text + result.errorText).firstMatch(of: #/q[0-9a-f]{32}/#) == nil)
+        }
+        let again = try await testSite.publish()
+        #expect(again.errorText.contains("'hush/film' version 1 in the channel live"), "\(again.errorText)")
+    }
+
+    /// The table is read from the host where it is not on this machine.
+    @Test func fromAHost() async throws {
+        let host = folder["host"]
+        try await Tool.run("mv", testSite.site, host)
+        let same = try await testSite.publish("--against", "file://\(host)")
+        #expect(same.errorText.contains("nothing changed"), "\(same.errorText)")
+        let plan = try await Command.run(
+            "plan", testSite.vault, "--against", "file://\(host)", "--json", "--keys",
+            "file:\(folder["vault/keys/vault.jwks"])"
+        ).succeeded().json()
+        #expect(plan["packs"]?.elements?.first?["publishedVersion"] == 1)
+        try declare(["film": "partner", "menu": "tester"])
+        let result = try await testSite.publish("--against", "file://\(host)")
+        #expect(result.text.contains("updated  assetvault.names  version 2"), "\(result.text)")
+        #expect(result.text.contains("unchanged  1 pack"), "\(result.text)")
+    }
+}
