@@ -121,6 +121,9 @@ import VaultFileSystem
         source.noteVerification(of: range, isSound: false)
         #expect(!source.has(piece: 0, at: range))
         #expect(throws: VaultError.self) { try source.ciphertext(ofPiece: 0, at: range) }
+        // Another core may still have verified a right one.
+        source.noteVerification(of: range, isSound: true)
+        #expect(!source.has(piece: 0, at: range))
     }
 
     /// So many wrong bytes that no other source is read.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DevelopmentServer
 
-/// The bad networks that an app may be tried with (ODR-15).
+/// The bad networks that an app may be tried with.
 @Suite(.timeLimit(.minutes(2))) struct NetworkConditionTests {
     /// A site with a pack of 100,000 bytes and a timestamp.
     private func withSite(

@@ -11,7 +11,7 @@ import VaultSite
 
 @testable import VaultAuthoring
 
-/// The packs of random trees, and what random devices get of them, against a model that looks at each file by itself (AT-1).
+/// The packs of random trees, and what random devices get of them, against a model that looks at each file by itself.
 @Suite(.timeLimit(.minutes(5))) struct FileVariantTests {
     private static let tags = [["menu"], ["level"], ["level", "menu"]]
 

@@ -5,7 +5,7 @@ import Testing
 import VaultErrors
 import VaultSite
 
-/// Which of a pack's variants a device gets, by packs of earlier releases (AT-1); `FileVariantTests` has those with conditions.
+/// Which of a pack's variants a device gets, by packs of earlier releases; `FileVariantTests` has those with conditions.
 @Suite struct VariantChoiceTests {
     typealias Pack = (id: PackID, offer: PackOffer)
 

@@ -14,7 +14,7 @@ public enum PackSelection: Sendable {
         if case .automatic = self { .whenIdle } else { .standard }
     }
 
-    /// Whether the pack has one of the tags, where tags choose the packs.
+    /// True unless the selection is by tags and the pack has none of them.
     func mayTake(_ pack: PackManifest) -> Bool {
         guard case .tagged(let tags) = self else { return true }
         return pack.tags.contains(where: tags.contains)
@@ -23,7 +23,7 @@ public enum PackSelection: Sendable {
 
 /// A listed pack that this release can't read, such as one of a later format.
 public struct SkippedPack: Sendable, Hashable {
-    /// Among the site's targets.
+    /// Its path among the site's targets.
     public let path: String
     public let reason: String
 }

@@ -2,9 +2,9 @@ import SealedPack
 import Synchronization
 import VaultErrors
 
-/// The pieces of a file that another user may have written. It is given up when too many of them are not what its index says.
+/// The pieces of a file that another user may have written. It is given up for good when too many of them do not match its index.
 final class ForeignPieces: PieceSource {
-    /// Wrong pieces, beyond the number of right ones: where a download goes on, a few are not written yet.
+    /// Wrong pieces, beyond the number of right ones: a download under way has a few unwritten pieces.
     private static let tolerance = 16
 
     private let source: any PieceSource
@@ -32,6 +32,10 @@ final class ForeignPieces: PieceSource {
 
     func noteVerification(of range: Range<UInt64>, isSound: Bool) {
         let isSpent = !isSound && !budget.takeWrong(range.count)
-        tolerated.withLock { $0 = isSpent ? 0 : $0 + (isSound ? 1 : -1) }
+        tolerated.withLock { tolerated in
+            // Several cores verify pieces: a right one may be reported after the file was given up.
+            guard tolerated > 0 else { return }
+            tolerated = isSpent ? 0 : tolerated + (isSound ? 1 : -1)
+        }
     }
 }

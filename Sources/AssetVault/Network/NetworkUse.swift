@@ -36,7 +36,7 @@ extension VaultError {
 
     static func metered(_ place: String) -> VaultError {
         VaultError(
-            .unreachable, "the network is metered, and nobody asked for it", at: place,
+            .unreachable, "the network is metered, and the pack was not requested", at: place,
             remedy: "request it, or fetch it over another network")
     }
 }

@@ -6,7 +6,7 @@ import VaultContent
 import VaultErrors
 import VaultSite
 
-/// The files of a tree that are variants of others: each device gets one of those that are one file.
+/// The files of a tree that are variants of others: each device gets one variant of each file.
 ///
 /// Files that rules with `as` map to one path are one file. So are files with the same tags and traits whose paths differ only by the values of
 /// these traits, where a rule's pattern has the value: `sky@1x.png` and `sky@2x.png` by `*@1x.png` and `*@2x.png`.
@@ -23,9 +23,9 @@ struct FileVariants {
         let entry: Int
         /// The position among the kinds.
         let kind: Int
-        /// The path, with marks for values: the variants of a file have one.
+        /// The path with each trait value replaced by a mark, so equal for all variants of a file.
         let key: [UInt8]
-        /// Where devices see it; nil where it is.
+        /// The path on devices; nil if it is that of the source.
         let path: EntryPath?
     }
 
@@ -36,7 +36,7 @@ struct FileVariants {
 
     init(declaring declared: TraitDeclarations) { self.declared = declared }
 
-    /// Takes a file that has traits, or that devices see elsewhere. Throws `.usage` where rules contradict each other.
+    /// Takes a file that has traits, or another path on devices. Throws `.usage` where rules contradict each other.
     ///
     /// - Returns: false for others, and for files without tags.
     mutating func take(
@@ -129,7 +129,7 @@ struct FileVariants {
         return values
     }
 
-    /// Those of files with one key that are one file: all where a rule maps them, else those with the same tags and traits.
+    /// Divides files with one key into sets of variants: one set where a rule maps them, else one for each set of tags and traits.
     private func divided(
         _ files: ArraySlice<File>, of source: borrowing SourceFolder
     ) throws(VaultError) -> [[File]] {
@@ -200,47 +200,13 @@ struct FileVariants {
     }
 }
 
-/// What rules change in a path so that the variants of a file have one.
-struct VariantEdits: Sendable {
-    /// Where devices see the file.
-    var shown: [PathEdit] = []
-    /// Marks for the values of traits.
-    var marks: [PathEdit] = []
-
-    /// Adds what another rule changes: rules have no order of their own. Throws `.usage` where both map the same part of a path.
-    mutating func add(_ other: VariantEdits, of path: EntryPath, at place: String) throws(VaultError) {
-        for edit in other.shown {
-            guard !shown.contains(where: { edit.collides(with: $0) }) else {
-                throw VaultError(
-                    .usage, "two rules map the same part of '\(path)' by \"as\"", at: place,
-                    remedy: "let one rule do it")
-            }
-            shown.append(edit)
-        }
-        for edit in other.marks where !marks.contains(where: { edit.collides(with: $0) }) {
-            marks.append(edit)
-        }
-        marks.removeAll { mark in shown.contains { mark.collides(with: $0) } }
-    }
-}
-
-extension PathEdit {
-    /// Marks in place of words that a path has exactly once.
-    static func marking(_ words: [(text: String, mark: [UInt8])], in path: [UInt8]) -> [PathEdit] {
-        words.compactMap { word in
-            let found = path.ranges(ofWord: Array(word.text.utf8))
-            return found.count == 1 ? found.first.map { PathEdit(range: $0, bytes: word.mark) } : nil
-        }
-    }
-}
-
 /// The paths at which devices see files by `as`.
 private struct SharedPaths {
     private var paths: Set<EntryPath> = []
     /// The positions of the files that are there.
     private var entries: Set<Int> = []
 
-    /// Adds the variants of one file. Throws `.usage` where another one has a path of them.
+    /// Adds the variants of one file. Throws `.usage` if another file already has one of these paths.
     mutating func add(_ variants: [(entry: Int, path: EntryPath)]) throws(VaultError) {
         for path in Set(variants.map(\.path)) where !paths.insert(path).inserted { throw Self.error(path) }
         entries.formUnion(variants.map(\.entry))

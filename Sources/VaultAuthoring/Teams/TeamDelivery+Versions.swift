@@ -9,8 +9,8 @@ extension TeamDelivery {
     /// (2^53-1), after which the team could never publish again.
     private static let versionLimit: Int64 = 1_000_000
 
-    /// How many files are looked at for the newest one that the team's keys signed. The team's own `publish` counts on from the
-    /// highest file in its folder, so only others leave more above it.
+    /// How many files are looked at for the newest one that the team's keys signed. The team's own `publish` continues from the
+    /// highest file in its folder, so more files above it come from somebody else.
     private static let candidateLimit = 64
 
     /// How many bytes of such files are parsed.
@@ -30,7 +30,7 @@ extension TeamDelivery {
         guard highest <= highestVersion else {
             throw VaultError(
                 .untrusted,
-                "version \(highest) is more than \(Self.versionLimit) above version \(last), which the site lists",
+                "version \(highest) is more than \(Self.versionLimit) above version \(listed?.version ?? 0), which the site lists",
                 at: folder.path.appending(team.role.hostedName(version: highest)).string,
                 remedy: "ask the team: its key may be stolen; then it removes that file, and replaces the key"
             )
@@ -56,11 +56,11 @@ extension TeamDelivery {
         return nil
     }
 
-    private func metadata(version newest: Int64) throws(VaultError) -> UnverifiedMetadata {
-        let path = folder.path.appending(team.role.hostedName(version: newest))
+    private func metadata(version: Int64) throws(VaultError) -> UnverifiedMetadata {
+        let path = folder.path.appending(team.role.hostedName(version: version))
         let bytes = try DurableFile.read(path, limit: team.role.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: team.role, place: path.string)
-        guard metadata.document.version == newest else {
+        guard metadata.document.version == version else {
             throw VaultError(
                 .untrusted, "its version is \(metadata.document.version)", at: path.string,
                 remedy: "get the team's site again")
@@ -68,7 +68,7 @@ extension TeamDelivery {
         return metadata
     }
 
-    /// Whether the team's listed metadata is signed by its present keys, and such as clients read.
+    /// Whether the team's listed metadata is signed by its present keys and readable by clients.
     func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
         let name = team.role.hostedName(version: listed.version)
         do throws(VaultError) {

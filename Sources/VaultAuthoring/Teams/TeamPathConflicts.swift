@@ -11,7 +11,7 @@ import VaultSite
 /// Paths that packs of teams have with other content than another pack of the same tree of files: packs that requests by tag can
 /// show together. Of packs that no key here opens nothing is known.
 ///
-/// One pack is open at a time, and what is remembered and read of all is bounded by ``TeamComparison``.
+/// One pack is open at a time, and what is remembered and read of all is bounded by ``TeamComparisonBudget``.
 struct TeamPathConflicts {
     /// A pack of a team that a key here opens.
     private struct Pack {
@@ -50,11 +50,11 @@ struct TeamPathConflicts {
     private var undecided: [Undecided] = []
     /// Those that are to be read; each is read once.
     private var wanted: Set<File> = []
-    private var comparison = TeamComparison()
+    private var budget = TeamComparisonBudget()
     /// Sorted by path.
     private(set) var conflicts: [ContentPlan.Conflict] = []
     /// What was not compared.
-    var notices: [any SiteNotice] { comparison.isComplete ? [] : [comparison] }
+    var notices: [any SiteNotice] { budget.isComplete ? [] : [budget] }
 
     init(
         of deliveries: [TeamDelivery], in settings: VaultSettings, of vault: VaultFolder,
@@ -64,7 +64,7 @@ struct TeamPathConflicts {
         for (team, delivery) in deliveries.enumerated() {
             let ids = Set(delivery.reachablePacks.packs.map(\.pack.id))
             for listed in delivery.reachablePacks.packs where !listed.pack.tags.isEmpty {
-                guard comparison.admits(listed.pack) else { continue }
+                guard budget.take(listed.pack) else { continue }
                 for file in delivery.paths(of: listed) {
                     do throws(VaultError) {
                         let pack = try await OpenPack(
@@ -110,20 +110,20 @@ struct TeamPathConflicts {
             guard let entry = catalog.entry(index), entry.kind != .emptyFolder else { continue }
             let file = File(pack: number, content: entry.content, cost: catalog.openedSize(of: entry.content))
             let known = files[entry.path] ?? []
-            var isCompared = known.count < TeamComparison.filesOfAPath
+            var isCompared = known.count < TeamComparisonBudget.filesOfAPathLimit
             for first in known {
                 let other = packs[first.pack]
                 guard other.team != pack.team, !ids.contains(other.manifest.id),
                     !PathClaims.areVariants(other.manifest.offer.traits, pack.manifest.offer.traits)
                 else { continue }
-                guard comparison.admitsPair() else {
+                guard budget.takePair() else {
                     isCompared = false
                     break
                 }
                 compare(entry.path, first, file)
             }
-            if known.count < TeamComparison.filesOfAPath { files[entry.path, default: []].append(file) }
-            if !isCompared { comparison.skipFile() }
+            if known.count < TeamComparisonBudget.filesOfAPathLimit { files[entry.path, default: []].append(file) }
+            if !isCompared { budget.skipFile() }
         }
     }
 
@@ -154,8 +154,8 @@ struct TeamPathConflicts {
             var digest: SHA256Digest?
             for other in files[entry.path] ?? []
             where !PathClaims.areVariants(offer.traits, packs[other.pack].manifest.offer.traits) {
-                guard comparison.admitsPair() else {
-                    comparison.skipFile()
+                guard budget.takePair() else {
+                    budget.skipFile()
                     break
                 }
                 guard other.size == entry.size else {
@@ -180,7 +180,7 @@ struct TeamPathConflicts {
     /// Whether a file is to be read, which needs a part of what may be read of all.
     private mutating func reads(_ file: File) -> Bool {
         if wanted.contains(file) { return true }
-        guard comparison.admits(reading: file.cost) else { return false }
+        guard budget.takeBytes(file.cost) else { return false }
         wanted.insert(file)
         return true
     }

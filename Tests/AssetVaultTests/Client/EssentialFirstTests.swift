@@ -3,7 +3,7 @@ import Testing
 
 @testable import AssetVault
 
-/// As long as an essential pack is missing, nothing of a prefetch pack is asked for (BA-3, ODR-3).
+/// As long as an essential pack is missing, nothing of a prefetch pack is asked for.
 @Suite(.timeLimit(.minutes(5))) struct EssentialFirstTests {
     let hosted: HostedGame
 

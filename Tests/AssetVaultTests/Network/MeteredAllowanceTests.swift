@@ -4,7 +4,7 @@ import Testing
 
 @testable import AssetVault
 
-/// What may come over a metered network is a limit of the transfer itself, whatever the host sends (ODR-17).
+/// What may come over a metered network is a limit of the transfer itself, whatever the host sends.
 @Suite(.timeLimit(.minutes(5))) struct MeteredAllowanceTests {
     let game: HostedGame
     let one: PackID

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AssetVault
 
-/// What it costs to ask for costs over a metered network (ODR-17).
+/// What it costs to ask for costs over a metered network.
 @Suite(.timeLimit(.minutes(5))) struct MeteredCostTests {
     let game: ManyPacks
     /// In the order of their downloads, with the bytes of their indexes and catalogs.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AssetVault
 
-/// What an app allows of the network, also while work runs, and what is counted (ODR-17).
+/// What an app allows of the network, also while work runs, and what is counted.
 @Suite(.timeLimit(.minutes(5))) struct NetworkUseTests {
     let game: ResourceGame
     let client: VaultClient
@@ -90,7 +90,7 @@ import Testing
     }
 }
 
-/// Prefetch packs and metered networks (ODR-17).
+/// Prefetch packs and metered networks.
 @Suite(.timeLimit(.minutes(5))) struct MeteredPrefetchTests {
     let game: HostedGame
 

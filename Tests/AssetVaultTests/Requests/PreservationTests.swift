@@ -3,7 +3,7 @@ import Testing
 
 @testable import AssetVault
 
-/// What goes first when disk space is needed (ODR-10, ODR-20, BA-19).
+/// What goes first when disk space is needed.
 @Suite(.timeLimit(.minutes(5))) struct PreservationTests {
     let game: ResourceGame
     let client: VaultClient

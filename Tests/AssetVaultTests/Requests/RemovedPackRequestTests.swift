@@ -4,12 +4,12 @@ import Testing
 
 @testable import AssetVault
 
-/// Packs that another process removes while a request downloads them: they are still wanted.
+/// Packs that another client removes while a request downloads them: they are still wanted.
 @Suite(.timeLimit(.minutes(5))) struct RemovedPackRequestTests {
     @Test func theRequestGetsThem() async throws {
         let game = try await ResourceGame()
         let pack = try PackID("game/level2.level3")
-        // The first download of the shared texture never ends by itself.
+        // The first download of the shared texture takes about five minutes at this pace.
         game.answer {
             $0.path.contains("level2.level3")
                 ? .changed { $0.pace = (count: 1 << 10, pause: .seconds(1)) } : .file

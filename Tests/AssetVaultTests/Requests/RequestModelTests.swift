@@ -4,7 +4,7 @@ import Testing
 @testable import AssetVault
 
 /// Three processes with one store do what they like, are killed, and meet bad hosts and full disks: whatever they get is what a simple
-/// model allows (ODR-4 to ODR-10, ODR-18 to ODR-21).
+/// model allows.
 @Suite(.timeLimit(.minutes(60))) struct RequestModelTests {
     private static let site = Task { try await LevelSite(12) }
 

@@ -12,7 +12,7 @@ private final class Finished: Sendable {
     func add(_ position: Int) { list.withLock { $0.append(position) } }
 }
 
-/// The order of requests, and what an app changes while they run (ODR-8, ODR-9).
+/// The order of requests, and what an app changes while they run.
 @Suite(.timeLimit(.minutes(5))) struct RequestOrderTests {
     let game: ResourceGame
     let client: VaultClient

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AssetVault
 
-/// Requests by tags (ODR-4 to ODR-9, ODR-18, ODR-19).
+/// Requests by tags.
 @Suite(.timeLimit(.minutes(5))) struct ResourceRequestTests {
     let game: ResourceGame
     let client: VaultClient
@@ -185,7 +185,7 @@ import Testing
         #expect(await category { try await request("level2").beginAccessing() } == .unavailable)
     }
 
-    /// Too little disk space is reported before anything fails, with the bytes that are missing (ODR-11, ODR-12).
+    /// Too little disk space is reported before anything fails, with the bytes that are missing.
     @Test func lowDisk() async throws {
         let full = try game.client { $0.policy.lowWaterMark = 1 << 60 }
         let updates = full.statusUpdates

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AssetVault
 
-/// Many packs on a slow line (ODR-8, ODR-9). Only their order and bytes count, and no time.
+/// Many packs on a slow line. Only their order and bytes count, and no time.
 @Suite(.timeLimit(.minutes(10))) struct ManyRequestsTests {
     private static let width = 2
 

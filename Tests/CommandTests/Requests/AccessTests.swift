@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Programs that run with packs in access (ODR-7, ODR-19).
+/// Programs that run with packs in access.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {
     let site: RequestSite
     private var testSite: TestSite { site.testSite }

@@ -3,7 +3,7 @@ import Sampling
 import StrictJSON
 import Testing
 
-/// A game of 20 GB in 300 packs: what a request for one tag, and the decision which packs go, cost (ODR-14). Its files are sparse: none of
+/// A game of 20 GB in 300 packs: what a request for one tag, and the decision which packs go, cost. Its files are sparse: none of
 /// this reads them.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Sampling.isWhole)) struct LargeStoreTests {
     private static let packs = 300

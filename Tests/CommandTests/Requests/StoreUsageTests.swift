@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 import VaultCrypto
 
-/// What a store takes on the disk, and what may go (ODR-10, ODR-14, ODR-21).
+/// What a store takes on the disk, and what may go.
 @Suite(.timeLimit(.minutes(5))) struct StoreUsageTests {
     let site: RequestSite
     private var testSite: TestSite { site.testSite }

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What `plan` says before anything is sealed (ODR-13, ODR-16, AT-2).
+/// What `plan` says before anything is sealed.
 @Suite(.timeLimit(.minutes(5))) struct ContentPlanTests {
     let testSite: TestSite
     private var folder: TemporaryFolder { testSite.folder }
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// Limits count what one device gets, and all variants only where they are hosted (AT-2).
+    /// Limits count what one device gets, and all variants only where they are hosted.
     @Test func onlyOneVariantCounts() async throws {
         let files = (1...3).map {
             (UInt64($0) * 1000, ["menu"], ["scale": .integer(Int64($0))] as JSONObject)
@@ -169,7 +169,7 @@ import Testing
         #expect(try await plan("--device", "scale=2").exitCode == 78)
     }
 
-    /// Scripts and web pages pass (ODR-16).
+    /// Scripts and web pages pass.
     @Test func nativeExecutablesAreNamed() async throws {
         let zeros = [UInt8](repeating: 0, count: 200)
         var windows = zeros

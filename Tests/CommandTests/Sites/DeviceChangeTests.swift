@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// A device whose traits change: the host sends the difference, and nothing else (AT-1).
+/// A device whose traits change: the host sends the difference, and nothing else.
 @Suite(.timeLimit(.minutes(5))) struct DeviceChangeTests {
     let testSite: TestSite
     private var folder: TemporaryFolder { testSite.folder }

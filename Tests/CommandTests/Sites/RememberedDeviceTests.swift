@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// The device that was named last in a store counts until another one is named (AT-1).
+/// The device that was named last in a store counts until another one is named.
 @Suite(.timeLimit(.minutes(5))) struct RememberedDeviceTests {
     let testSite: TestSite
     private var folder: TemporaryFolder { testSite.folder }

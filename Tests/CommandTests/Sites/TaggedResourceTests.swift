@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import VaultCrypto
 
-/// Resource trees: the tool makes packs of the files by their tags and traits (ODR-1 to ODR-3, AT-1).
+/// Resource trees: the tool makes packs of the files by their tags and traits.
 @Suite(.timeLimit(.minutes(5))) struct TaggedResourceTests {
     let testSite: TestSite
     private var folder: TemporaryFolder { testSite.folder }
@@ -79,7 +79,7 @@ import VaultCrypto
         #expect(try await testSite.tree(of: "game/level3").files == ["level3/map"])
     }
 
-    /// Each mistake is named with its line and column, and the nearest name (ODR-1).
+    /// Each mistake is named with its line and column, and the nearest name.
     @Test(arguments: [
         (#"[{"paths": "*", "tags": ["a", "a"]}]"#, "twice"),
         (#"[{"paths": "*", "tags": [""]}]"#, "can't be a tag"),
@@ -203,7 +203,7 @@ import VaultCrypto
         result.failed(64, naming: "'game/x-\(digest)' would stand for both")
     }
 
-    /// Prefetched packs come in the listed order (ODR-3).
+    /// Prefetched packs come in the listed order.
     @Test func prefetchedInTheListedOrder() async throws {
         try await testSite.publish()
         let server = try FaultServer(testSite.site)
@@ -218,7 +218,7 @@ import VaultCrypto
         #expect(!asked.contains("level4.avpack"))
     }
 
-    /// A device gets the variant that fits it, and when it changes the difference (AT-1).
+    /// A device gets the variant that fits it, and when it changes the difference.
     @Test func aDeviceGetsItsVariants() async throws {
         try await testSite.publish()
         let device = ["--device", "scale=2", "--device", "language=de-AT"]
@@ -245,7 +245,7 @@ import VaultCrypto
         #expect(others == ["\(Self.shared)/language-en", "\(Self.shared)/scale-3"])
     }
 
-    /// Limits count what the device gets, not what it had (AT-2).
+    /// Limits count what the device gets, not what it had.
     @Test func theReplacedVariantCountsForNoLimit() async throws {
         for scale in 1...3 {
             try folder.write("game/shared/sky@\(scale)x", Bytes.random(100_000, seed: UInt64(scale)))

@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Each file is matched by itself: a device gets every file once, in the variant that fits it, and nothing twice (AT-1).
+/// Each file is matched by itself: a device gets every file once, in the variant that fits it, and nothing twice.
 @Suite(.timeLimit(.minutes(5))) struct VariantsPerFileTests {
     let testSite: TestSite
     private var folder: TemporaryFolder { testSite.folder }

@@ -1,5 +1,4 @@
-/// What random tests of variants draw from, and the variant that a device prefers by a model that looks at one trait after the other
-/// (AT-1).
+/// What random tests of variants draw from, and the variant that a device prefers by a model that looks at one trait after the other.
 public enum SampledTraits {
     public static let values: [String: [String]] = [
         "scale": ["1", "2", "3", "4"], "texture": ["astc", "bc7", "etc2", "png"],

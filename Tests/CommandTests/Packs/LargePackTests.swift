@@ -3,8 +3,8 @@ import Sampling
 import SystemPackage
 import Testing
 
-/// 700 MB, half of it random, with a file of 300 MB, a small one and an empty one; in a sample 220 MB, and one of 150 MB.
-@Suite(.serialized) struct ScaleTests {
+/// Sealing and opening 700 MB (220 MB in a sample) takes less than 128 MiB of memory, and one file is read without the rest.
+@Suite(.serialized) struct LargePackTests {
     /// 128 MiB in KiB, as GNU time counts the largest resident set.
     static let memoryLimit = 128 << 10
 
@@ -64,8 +64,8 @@ import Testing
         try await Tool.run("cmp", samplePack.pack, samplePack.folder["piped"])
     }
 
-    /// All that the process reads and maps counts: an ordinary user's strace can't tell the files of a process that
-    /// nobody may dump.
+    /// All that the process reads and maps counts: an ordinary user's strace can't tell the files of a hardened
+    /// process.
     private func readsLittleForOneFile() async throws {
         let traces = try samplePack.folder.makeFolder("traces")
         // A log for each thread: no line is broken off.

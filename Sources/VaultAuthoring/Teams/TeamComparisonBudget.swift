@@ -3,13 +3,13 @@ import VaultErrors
 public import VaultSite
 
 /// How much of what teams deliver is compared with other packs: a team decides neither the memory nor the time of a plan.
-public struct TeamComparison: SiteNotice {
+public struct TeamComparisonBudget: SiteNotice {
     /// Files of one path; more of them are not compared with one another.
-    static let filesOfAPath = 64
+    static let filesOfAPathLimit = 64
     /// About 200 bytes each are kept in memory.
     private static let fileLimit = 1 << 18
-    /// Bytes of sealed catalogs. They may unpack to 16 times as much, and the paths in them are kept in memory. 8 MiB are
-    /// those of about 25 GiB of packs, or of 300,000 files.
+    /// Bytes of sealed catalogs. They may unpack to 16 times as much, and the paths in them are kept in memory. 8 MiB are enough
+    /// for about 25 GiB of packs, or 300,000 files.
     private static let catalogLimit: UInt64 = 8 << 20
     /// Pairs of files with one path, of which each is remembered until it is decided.
     private static let pairLimit = 1 << 18
@@ -26,8 +26,8 @@ public struct TeamComparison: SiteNotice {
     /// Whether everything was compared.
     var isComplete: Bool { skippedPacks == 0 && skippedFiles == 0 }
 
-    /// Whether the files of a pack may be looked at.
-    mutating func admits(_ pack: PackManifest) -> Bool {
+    /// Takes the files of a pack; false, and counts the pack as skipped, where there are too many.
+    mutating func take(_ pack: PackManifest) -> Bool {
         let entries = Int(pack.entryCount)
         guard entries <= Self.fileLimit - files, pack.catalogLength <= Self.catalogLimit - catalogBytes else {
             skippedPacks += 1
@@ -38,8 +38,8 @@ public struct TeamComparison: SiteNotice {
         return true
     }
 
-    /// Whether a file may be compared with another one of its path.
-    mutating func admitsPair() -> Bool {
+    /// Takes a pair of files with one path; false where there were too many.
+    mutating func takePair() -> Bool {
         guard pairs < Self.pairLimit else { return false }
         pairs += 1
         return true
@@ -48,8 +48,8 @@ public struct TeamComparison: SiteNotice {
     /// A file that is not compared with all others of its path.
     mutating func skipFile() { skippedFiles += 1 }
 
-    /// Whether this number of bytes may be opened.
-    mutating func admits(reading count: UInt64) -> Bool {
+    /// Takes a number of bytes that are opened; false, and counts the file as skipped, where there were too many.
+    mutating func takeBytes(_ count: UInt64) -> Bool {
         guard count <= Self.openedLimit - openedBytes else {
             skippedFiles += 1
             return false
@@ -64,7 +64,7 @@ public struct TeamComparison: SiteNotice {
             skippedFiles == 0 ? nil : skippedFiles.counting("file"),
         ]
         return
-            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists, \(Self.filesOfAPath) files of one path, \(Self.pairLimit) pairs of such files, or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
+            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists, \(Self.filesOfAPathLimit) files of one path, \(Self.pairLimit) pairs of such files, or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
     }
 
     public var remedy: String {
