@@ -4,8 +4,8 @@ public import VaultSite
 
 /// How much of what teams deliver is compared with other packs: a team decides neither the memory nor the time of a plan.
 public struct TeamComparisonBudget: SiteNotice {
-    /// Files of one path; more of them are not compared with one another.
-    static let filesOfAPathLimit = 64
+    /// The most files of one path; more of them are not compared with one another.
+    static let filesPerPath = 64
     /// About 200 bytes each are kept in memory.
     private static let fileLimit = 1 << 18
     /// Bytes of sealed catalogs. They may unpack to 16 times as much, and the paths in them are kept in memory. 8 MiB are enough
@@ -64,7 +64,7 @@ public struct TeamComparisonBudget: SiteNotice {
             skippedFiles == 0 ? nil : skippedFiles.counting("file"),
         ]
         return
-            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists, \(Self.filesOfAPathLimit) files of one path, \(Self.pairLimit) pairs of such files, or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
+            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists, \(Self.filesPerPath) files of one path, \(Self.pairLimit) pairs of such files, or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
     }
 
     public var remedy: String {

@@ -110,7 +110,7 @@ struct TeamPathConflicts {
             guard let entry = catalog.entry(index), entry.kind != .emptyFolder else { continue }
             let file = File(pack: number, content: entry.content, cost: catalog.openedSize(of: entry.content))
             let known = files[entry.path] ?? []
-            var isCompared = known.count < TeamComparisonBudget.filesOfAPathLimit
+            var isCompared = known.count < TeamComparisonBudget.filesPerPath
             for first in known {
                 let other = packs[first.pack]
                 guard other.team != pack.team, !ids.contains(other.manifest.id),
@@ -122,7 +122,7 @@ struct TeamPathConflicts {
                 }
                 compare(entry.path, first, file)
             }
-            if known.count < TeamComparisonBudget.filesOfAPathLimit { files[entry.path, default: []].append(file) }
+            if known.count < TeamComparisonBudget.filesPerPath { files[entry.path, default: []].append(file) }
             if !isCompared { budget.skipFile() }
         }
     }
