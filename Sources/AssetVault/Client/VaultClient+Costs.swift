@@ -13,7 +13,7 @@ public struct DownloadCost: Sendable, Hashable {
 }
 
 extension VaultClient {
-    /// What ``fetch(_:within:now:)`` would download now, in the order in which it would begin. The trusted metadata are
+    /// What ``fetch(_:priority:within:now:)`` would download now, in the order in which it would begin. The trusted metadata are
     /// updated, and of each pack the index and the catalog are read; nothing else of the store changes.
     ///
     /// The pieces in the store count as sound, which a fetch verifies; and that a host does not support Range requests may show
