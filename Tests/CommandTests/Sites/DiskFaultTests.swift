@@ -64,43 +64,28 @@ import VaultFileSystem
     @Test(arguments: [KilledOperation.opened, .sealed, .downloader, .unlock])
     func unsyncedFilesAreDiscarded(operation: KilledOperation) async throws {
         let stores = try await KilledStores(operation, from: .loaded)
-        let sample = Sampling.numbers(1...80, each: 3, for: "whatWasNotSavedIsThrownAway \(operation)")
-        var files = 0
-        for number in sample {
-            guard let thrownAway = try await discardedFiles(afterFailedSave: number, of: stores) else {
-                break
-            }
-            files += thrownAway
+        let library = try await PreloadedLibrary.through(
+            PreloadedLibrary.failingSync, in: stores.testSite.folder)
+        let count = try await syncedFiles(failing: 0, through: library, of: stores).count
+        try #require(count > 0)
+        for number in Array(1...count).sample(3, for: "unsyncedFilesAreDiscarded \(operation)") {
+            let files = try await syncedFiles(failing: number, through: library, of: stores)
+            let failed = try #require(files.dropFirst(number - 1).first)
+            let stays = try FileSystem.status(of: FilePath(failed)) != nil
+            #expect(stays == failed.hasSuffix(".avpack"), "\(failed): \(operation), file \(number)")
+            try FileManager.default.removeItem(atPath: stores.testSite.folder["store-\(number)"])
         }
-        // Some operations save few files, by another thread each time: where the sample hit none, one of these does.
-        for number in 1...20 where files == 0 && !sample.contains(number) {
-            files += try await discardedFiles(afterFailedSave: number, of: stores) ?? 0
-        }
-        #expect(files > 0)
     }
 
-    /// How many files are gone after the `number`th `fsync` of each thread failed; nil if there was none to fail.
-    private func discardedFiles(afterFailedSave number: Int, of stores: KilledStores) async throws -> Int? {
+    /// The paths of the files that are synced, in their order, when that fails for the `number`th one.
+    private func syncedFiles(
+        failing number: Int, through library: [String], of stores: KilledStores
+    ) async throws -> [String] {
         let store = try await stores.store("store-\(number)")
-        defer { try? FileManager.default.removeItem(atPath: store) }
-        let log = stores.testSite.folder["fsync"]
-        let wrapper =
-            ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync"]
-            + ["-e", "inject=fsync:error=EIO:when=\(number)"]
-        let result = try await stores.runFromFolder(in: store, through: wrapper)
-        let failed = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-            .filter { $0.contains("(INJECTED)") }
-            .compactMap { $0.firstMatch(of: /<(.*?)>\)/)?.1 }
-        if failed.isEmpty, result.exitCode == 0 { return nil }
-        var files = 0
-        for path in failed where !path.hasSuffix(".avpack") {
-            guard let left = try FileSystem.status(of: FilePath(String(path))) else {
-                files += 1
-                continue
-            }
-            #expect(left.kind == .folder, "\(path) stayed: \(stores.operation), fsync \(number)")
-        }
-        return files
+        let log = stores.testSite.folder["synced-\(number)"]
+        let wrapper = library + ["SYNC_LOG=\(log)", "SYNC_NUMBER=\(number)"]
+        try await stores.runFromFolder(in: store, through: wrapper)
+        return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 }
 
