@@ -40,8 +40,8 @@ public struct SiteAudit: Sendable {
         }
         report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
-        let own = published.packs.filter { $0.team == nil }.flatMap(\.pack.keyIDs)
-        let keys = keys.map { CachingKeyProvider($0, reservingFor: Set(own)) }
+        let own = published.packs.lazy.filter { $0.team == nil }.map(\.pack).keyIDsByUse
+        let keys = keys.map { CachingKeyProvider($0, reservingFor: own) }
         let names = await names(of: published, in: tree, openedWith: keys)
         for listing in published.packs {
             var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)

@@ -126,6 +126,46 @@ import VaultFileSystem
         #expect(try await !client.status().contains { $0.id.description.hasPrefix("forged") })
     }
 
+    /// Records of packs that nobody lists are read within one budget: what is beyond it does not count.
+    @Test func manyRecords() async throws {
+        let listed = try await hosted.client().pack(withID: .one)
+        var forged = PackRecord()
+        forged.begin(listed, listedBy: ListingVersion())
+        let last = try PackID("z/last")
+        try PackRecords(layout: layout, role: .downloader).save(forged, of: last)
+        try fill(layout.partialDownload(of: listed), [1])
+        let inventory = StoreAccess(layout: layout, role: .app).inventory
+        func isFound() async throws -> Bool {
+            try await inventory.storedPacks(for: [], as: .opened, listedBy: ListingVersion()).contains {
+                $0.partial == listed
+            }
+        }
+        #expect(try await isFound())
+        let records = StoreArea.Budget().bytes / StoreArea.FileKind.record.limit
+        for number in 0..<records {
+            let path = layout.recordPath(of: try PackID("a/\(number)"), in: .downloader)
+            try fill(path, [], length: UInt64(StoreArea.FileKind.record.limit))
+            try fill(layout.waiting(of: try PackID("a/\(number)")).appending("@x"), [])
+        }
+        #expect(try await !isFound())
+    }
+
+    /// Folders in shared storage are no packs that wait, whatever they are called.
+    @Test func foldersOfNoPack() async throws {
+        _ = try await hosted.downloader().run(.install)
+        for number in 0..<100 { try fill(layout.packs.appending("z/\(number)/@x"), []) }
+        let store = StoreAccess(layout: layout, role: .app)
+        var stager = PackStager(
+            store: store, network: NetworkAccess(FileTransport(), in: store), keys: hosted.game.place.keys
+        ) { _ in }
+        // Without any metadata a few are looked at, for the error that is reported.
+        #expect(try await stager.unopenedIDs(among: nil).count < 100)
+        stager.storedListing = try await StoredListing(
+            of: store, trusting: hosted.configuration().trustedRoot, choosing: .none, listing: [:])
+        let found = try await stager.unopenedIDs(among: nil)
+        #expect(found.map(\.description) == ["extras", "levels/one"])
+    }
+
     /// A link in the way leads nowhere.
     @Test func linksAreNotFollowed() async throws {
         _ = try await hosted.client().fetch()

@@ -49,15 +49,19 @@ import VaultKeys
 
     @Test("a part of the limit is kept for reserved IDs") func reservedIDs() async throws {
         let counted = try Counted()
-        let provider = CachingKeyProvider(counted, limit: 4, reservingFor: [try KeyID("one")])
+        let provider = CachingKeyProvider(counted, limit: 4, reservingFor: [[try KeyID("one")]])
         for number in 0..<10 { _ = try? await provider.keys(for: KeyID("made-up-\(number)")) }
         #expect(try await !provider.keys(for: KeyID("one")).isEmpty)
         #expect(counted.asked.withLock { $0 } == ["made-up-0", "made-up-1", "made-up-2", "one"])
         // However many are reserved, half of it is for others.
         let many = Set(try (0..<10).map { try KeyID("own-\($0)") })
-        let shared = CachingKeyProvider(counted, limit: 4, reservingFor: many)
+        let shared = CachingKeyProvider(counted, limit: 4, reservingFor: [many])
         for name in ["a", "b"] { _ = try await shared.keys(for: KeyID(name)) }
         #expect(await failure { _ = try await shared.keys(for: KeyID("c")) }?.category == .limit)
+        // Those that matter most are not taken by any others.
+        let ranked = CachingKeyProvider(counted, limit: 4, reservingFor: [[try KeyID("one")], many])
+        for id in many { _ = try? await ranked.keys(for: id) }
+        #expect(try await !ranked.keys(for: KeyID("one")).isEmpty)
     }
 
     @Test("listed keys are found beyond the limit") func listedKeys() async throws {

@@ -20,17 +20,23 @@ struct StoreInventory: Sendable {
     ) async throws(VaultError) -> [StoredPack] {
         let packs = offers.map(\.pack)
         let loaded = try await self.loaded(among: packs, as: form, listedBy: listing)
+        // Of records that others may have written, whatever packs they are of.
+        var budget = StoreArea.Budget()
         var stored: [StoredPack] = []
         stored.reserveCapacity(packs.count)
         for pack in packs {
             let isLoaded = loaded.contains(pack.id)
             stored.append(
-                isLoaded ? StoredPack(id: pack.id, loaded: pack) : try await lookedAt(pack, as: form))
+                isLoaded
+                    ? StoredPack(id: pack.id, loaded: pack)
+                    : try await lookedAt(pack, as: form, within: &budget))
         }
         let known = Set(packs.map(\.id))
-        for id in try Set(records.waitingIDs() + arrivingIDs()).sorted() where !known.contains(id) {
-            if let record = try? records.record(of: id),
-                let found = try? storedPack(id, record, offered: nil, as: form)
+        let others = try records.waitingIDs() + arrivingIDs(within: &budget)
+        for id in Set(others).subtracting(known).sorted() {
+            if Task.isCancelled { throw VaultError.cancelled(id.description) }
+            if let record = try? records.record(of: id, within: &budget),
+                let found = try? storedPack(id, record, offered: nil, as: form, within: &budget)
             {
                 stored.append(found)
             }
@@ -42,15 +48,18 @@ struct StoreInventory: Sendable {
     func inspectedPacks(for offers: [LocatedPack], as form: PackForm?) async throws(VaultError)
         -> [StoredPack]
     {
+        var budget = StoreArea.Budget()
         var stored: [StoredPack] = []
         for pack in offers.map(\.pack) {
             let record = try await store.journal.state(of: pack.id)
-            stored.append(try storedPack(pack.id, record, offered: pack, as: form))
+            stored.append(try storedPack(pack.id, record, offered: pack, as: form, within: &budget))
         }
         return stored
     }
 
-    private func lookedAt(_ pack: PackManifest, as form: PackForm?) async throws(VaultError) -> StoredPack {
+    private func lookedAt(
+        _ pack: PackManifest, as form: PackForm?, within budget: inout StoreArea.Budget
+    ) async throws(VaultError) -> StoredPack {
         do throws(VaultError) {
             let saved = try records.readableRecord(of: pack.id)
             // A damaged record; superseded versions that were held; or a version that is missing.
@@ -61,12 +70,13 @@ struct StoreInventory: Sendable {
                 isUnrecorded = try store.waiting(pack.id).status(of: pack) != nil
             }
             guard isOdd || isUnrecorded else {
-                return try storedPack(pack.id, saved ?? PackRecord(), offered: pack, as: form)
+                return try storedPack(
+                    pack.id, saved ?? PackRecord(), offered: pack, as: form, within: &budget)
             }
             try await store.recovery.recover(pack.id)
             // A record that can't be read counts as empty: the pack is staged again.
             let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
-            return try storedPack(pack.id, recovered, offered: pack, as: form)
+            return try storedPack(pack.id, recovered, offered: pack, as: form, within: &budget)
         } catch {
             guard error.concernsOnePack else { throw error }
             // Staging the pack reports why it can't be inspected.
@@ -75,11 +85,10 @@ struct StoreInventory: Sendable {
     }
 
     /// The packs that the files in ephemeral storage may belong to.
-    private func arrivingIDs() throws(VaultError) -> [PackID] {
+    private func arrivingIDs(within budget: inout StoreArea.Budget) throws(VaultError) -> [PackID] {
         guard try FileSystem.exists(layout.ephemeral),
             try !Folder(opening: layout.ephemeral).names(upTo: 1).names.isEmpty
         else { return [] }
-        var budget = StoreArea.Budget()
         var found: [PackID] = []
         for id in try records.allIDs()
         where (try? records.arriving(of: id, within: &budget))?.isEmpty == false {
@@ -91,7 +100,8 @@ struct StoreInventory: Sendable {
     /// - Parameter offered: the pack that the site lists: files with its digest count, whichever role made them and
     /// whatever the record says.
     private func storedPack(
-        _ id: PackID, _ record: PackRecord, offered: PackManifest?, as form: PackForm?
+        _ id: PackID, _ record: PackRecord, offered: PackManifest?, as form: PackForm?,
+        within budget: inout StoreArea.Budget
     ) throws(VaultError) -> StoredPack {
         var stored = StoredPack(id: id)
         // A version in another form needs to be loaded again.
@@ -100,7 +110,7 @@ struct StoreInventory: Sendable {
             if try store.waiting(id).seemsToHold(pack) { stored.waiting = pack }
         }
         // The other role's download can be used; its record may be unreadable.
-        let other = try? records.record(of: id, in: role.other)
+        let other = try? records.record(of: id, in: role.other, within: &budget)
         for arriving in [offered, record.arriving, other?.arriving].compactMap(\.self)
         where stored.downloaded == nil && stored.partial == nil {
             switch try DownloadFile(layout: layout, pack: arriving).arrival() {

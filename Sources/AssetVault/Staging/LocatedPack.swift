@@ -16,8 +16,8 @@ struct LocatedPack: Sendable {
 }
 
 extension [LocatedPack] {
-    /// The key IDs of the site's own packs.
-    var ownKeyIDs: Set<KeyID> { Set(filter { $0.rank == 0 }.flatMap(\.pack.keyIDs)) }
+    /// The key IDs of the site's own packs: their vault keys, which many packs share, before their content keys.
+    var ownKeyIDs: [Set<KeyID>] { lazy.filter { $0.rank == 0 }.map(\.pack).keyIDsByUse }
 
     var byID: [PackID: LocatedPack] {
         Dictionary(map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -7,8 +7,7 @@ extension StagingRun {
     ///
     /// - Parameter ids: nil for all of them.
     func unlock(_ ids: [PackID]?) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
-        let waiting = try stager.store.records.unopenedIDs(withSealed: !stager.isForm(.sealed))
-        let wanted = ids.map { ids in waiting.filter(ids.contains) } ?? waiting
+        let wanted = try await stager.unopenedIDs(among: ids)
         let outcomes = try await run(wanted.map { StagingTask(id: $0, offer: nil, needsKey: true) })
         var loaded: [PackID] = []
         var firstError: VaultError?
@@ -23,15 +22,31 @@ extension StagingRun {
     }
 }
 
-extension PackRecords {
-    /// The packs that wait for their key, also those that an earlier attempt to open them did not complete.
+extension PackStager {
+    /// The packs that wait for their key, also those that an earlier attempt to open them did not complete, and those kept sealed where
+    /// the opened form is wanted.
     ///
-    /// - Parameter withSealed: also those that are kept sealed.
-    func unopenedIDs(withSealed: Bool) throws(VaultError) -> [PackID] {
-        var found = Set(try waitingIDs())
-        for id in try ids() {
-            guard let record = try? record(of: id) else { continue }
-            if record.waiting != nil || withSealed && record.loaded?.form == .sealed { found.insert(id) }
+    /// Others may have put any number of folders into shared storage: of those that were not named, only listed packs count.
+    func unopenedIDs(among ids: [PackID]?) async throws(VaultError) -> [PackID] {
+        let records = store.records
+        let isOpeningSealed = !isForm(.sealed)
+        var found: Set<PackID> = []
+        for id in try records.ids() {
+            guard let record = try? records.record(of: id) else { continue }
+            if record.waiting != nil || isOpeningSealed && record.loaded?.form == .sealed { found.insert(id) }
+        }
+        let others = try records.waitingIDs().filter { !found.contains($0) }
+        if let ids {
+            found.formUnion(others)
+            return ids.filter(found.contains)
+        }
+        guard let storedListing else {
+            // None of them can be opened, for one reason: a few are enough to report it.
+            return found.union(others.prefix(64)).sorted()
+        }
+        for id in others {
+            if Task.isCancelled { throw VaultError.cancelled("unlock") }
+            if try await storedListing.offer(of: id) != nil { found.insert(id) }
         }
         return found.sorted()
     }

@@ -58,9 +58,9 @@ extension VaultStore {
                 among: ids.map { ids throws(VaultError) in try ids.map(listedID) + [PackID(PackNames.packID)]
                 }))
         try await store.recovery.recover()
-        let waiting = try store.records.unopenedIDs(withSealed: !stager.isForm(.sealed))
+        let waiting = try await stager.unopenedIDs(among: ids?.map(listedID))
         let asked = CachingKeyProvider(
-            keys, reservingFor: await stager.storedListing?.ownKeyIDs(of: waiting) ?? [])
+            keys, reservingFor: await stager.storedListing?.offers(of: waiting).ownKeyIDs ?? [])
         stager.keys = asked
         var loaded: [PackID] = []
         while true {

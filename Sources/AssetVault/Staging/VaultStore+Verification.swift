@@ -56,7 +56,7 @@ extension VaultStore {
         guard let keys else { return nil }
         let listing = try? await StoredListing(
             kept: storeAccess, trusting: trustedRoot, choosing: choice)
-        return CachingKeyProvider(keys, reservingFor: await listing?.ownKeyIDs(of: ids) ?? [])
+        return CachingKeyProvider(keys, reservingFor: await listing?.offers(of: ids).ownKeyIDs ?? [])
     }
 }
 

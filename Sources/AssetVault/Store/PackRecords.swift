@@ -15,7 +15,16 @@ struct PackRecords: Sendable {
 
     /// The record that the role acts on; empty for a pack that was never recorded.
     func record(of id: PackID) throws(VaultError) -> PackRecord {
-        let own = try record(of: id, in: role)
+        completed(try record(of: id, in: role), of: id)
+    }
+
+    /// The same for one of many.
+    func record(of id: PackID, within budget: inout StoreArea.Budget) throws(VaultError) -> PackRecord {
+        completed(try record(of: id, in: role, within: &budget), of: id)
+    }
+
+    /// A downloader acts on the app's decisions.
+    private func completed(_ own: PackRecord, of id: PackID) -> PackRecord {
         guard role == .downloader, let app = try? record(of: id, in: .app) else { return own }
         return own.merged(withAppRecord: app)
     }
@@ -32,7 +41,7 @@ struct PackRecords: Sendable {
         return try PackRecord(parsing: bytes, place: path.string)
     }
 
-    /// The same for one of many: empty where the budget does not suffice for a downloader's.
+    /// The record of one role, for one of many packs: empty where the budget does not suffice for a downloader's.
     func record(
         of id: PackID, in role: StoreRole, within budget: inout StoreArea.Budget
     ) throws(VaultError) -> PackRecord {

@@ -33,7 +33,7 @@ struct StoreArea: Sendable {
         var names = 1 << 19
         var folders = 1 << 17
         /// Bytes of files.
-        var bytes = 256 << 20
+        var bytes = 64 << 20
 
         /// Of permanent storage, where only the app writes, all is looked at.
         static let unlimited = Budget(names: .max, folders: .max, bytes: .max)

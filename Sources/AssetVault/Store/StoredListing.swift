@@ -114,11 +114,11 @@ struct StoredListing: Sendable {
             pack: named, listing: ListingVersion(chain), locations: [], rank: listed.rank)
     }
 
-    /// The key IDs of those of some packs that are the site's own.
-    func ownKeyIDs(of ids: [PackID]) async -> Set<KeyID> {
-        var found: Set<KeyID> = []
+    /// The versions of some packs that are listed for this app.
+    func offers(of ids: [PackID]) async -> [LocatedPack] {
+        var found: [LocatedPack] = []
         for id in ids {
-            if let offer = try? await offer(of: id) { found.formUnion([offer].ownKeyIDs) }
+            if let offer = try? await offer(of: id) { found.append(offer) }
         }
         return found
     }

@@ -122,3 +122,15 @@ extension PackManifest {
     /// The IDs under which a provider may have a key of the pack: those of its vault keys, then that of its content key.
     public var keyIDs: [KeyID] { slots.map(\.keyID) + [contentKeyID.keyID].compactMap(\.self) }
 }
+
+extension Sequence<PackManifest> {
+    /// The IDs of the packs' vault keys, and those of their content keys. Packs share vault keys, so that these are few.
+    public var keyIDsByUse: [Set<KeyID>] {
+        var (vaultKeys, contentKeys): (Set<KeyID>, Set<KeyID>) = ([], [])
+        for pack in self {
+            vaultKeys.formUnion(pack.slots.map(\.keyID))
+            if let id = pack.contentKeyID.keyID { contentKeys.insert(id) }
+        }
+        return [vaultKeys, contentKeys]
+    }
+}

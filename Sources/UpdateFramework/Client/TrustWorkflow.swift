@@ -57,7 +57,11 @@ struct TrustWorkflow {
 
     private func targets(_ chain: TrustChain.AtSnapshot) async throws(VaultError) -> TrustChain? {
         let old = try storage.stored(.targets)
-        if let kept = parsed(old, .targets), let whole = try? chain.targets(kept) { return whole }
+        if let kept = parsed(old, .targets, listedAs: chain.snapshot.targets),
+            let whole = try? chain.targets(kept)
+        {
+            return whole
+        }
         let metadata = try await metadata(.targets, chain.snapshot.targets, under: chain.root)
         let whole = try chain.targets(metadata)
         return try await store(whole.targets, insteadOf: old, under: chain.root) ? whole : nil
@@ -77,7 +81,9 @@ struct TrustWorkflow {
         let role = step.delegation.role
         let reference = try chain.reference(to: role)
         let old = try storage.stored(role)
-        if let kept = parsed(old, role), let targets = try? chain.delegated(kept, at: step, now: now) {
+        if let kept = parsed(old, role, listedAs: reference),
+            let targets = try? chain.delegated(kept, at: step, now: now)
+        {
             return DelegatedRole(targets: targets, old: old)
         }
         let metadata = try await metadata(role, reference, under: chain.root)
@@ -96,6 +102,16 @@ struct TrustWorkflow {
     /// The stored file, if it is well-formed.
     private func parsed(_ bytes: [UInt8]?, _ role: MetadataRole) -> UnverifiedMetadata? {
         bytes.flatMap { try? UnverifiedMetadata(parsing: $0, as: role, place: "trusted \(role.fileName)") }
+    }
+
+    /// The stored file, if it is what trusted metadata list: others who can write there decide not even what is parsed.
+    private func parsed(
+        _ bytes: [UInt8]?, _ role: MetadataRole, listedAs reference: MetadataReference
+    ) -> UnverifiedMetadata? {
+        guard let bytes, (try? reference.check(bytes, at: "trusted \(role.fileName)")) != nil else {
+            return nil
+        }
+        return parsed(bytes, role)
     }
 
     private func store(

@@ -113,14 +113,15 @@ struct TeamPathConflicts {
             var isCompared = known.count < TeamComparisonBudget.filesPerPath
             for first in known {
                 let other = packs[first.pack]
-                guard other.team != pack.team, !ids.contains(other.manifest.id),
-                    !PathClaims.areVariants(other.manifest.offer.traits, pack.manifest.offer.traits)
-                else { continue }
+                guard other.team != pack.team, !ids.contains(other.manifest.id) else { continue }
+                // Comparing traits takes time, too.
                 guard budget.takePair() else {
                     isCompared = false
                     break
                 }
-                compare(entry.path, first, file)
+                let areVariants = PathClaims.areVariants(
+                    other.manifest.offer.traits, pack.manifest.offer.traits)
+                if !areVariants { compare(entry.path, first, file) }
             }
             if known.count < TeamComparisonBudget.filesPerPath { files[entry.path, default: []].append(file) }
             if !isCompared { budget.skipFile() }
@@ -152,12 +153,14 @@ struct TeamPathConflicts {
             let entry = source.entries[position]
             guard case .file = entry.kind else { continue }
             var digest: SHA256Digest?
-            for other in files[entry.path] ?? []
-            where !PathClaims.areVariants(offer.traits, packs[other.pack].manifest.offer.traits) {
+            for other in files[entry.path] ?? [] {
                 guard budget.takePair() else {
                     budget.skipFile()
                     break
                 }
+                let areVariants = PathClaims.areVariants(
+                    offer.traits, packs[other.pack].manifest.offer.traits)
+                guard !areVariants else { continue }
                 guard other.size == entry.size else {
                     note(entry.path, id, other)
                     continue

@@ -13,22 +13,23 @@ public actor CachingKeyProvider: KeyProvider {
 
     private let provider: any KeyProvider
     private let limit: Int
-    private let reserved: Set<KeyID>
+    private let reserved: [Set<KeyID>]
     private var answers: [KeyID: Answer] = [:]
     private var everyKey: Answer?
     private var listing: Task<[KeyID]?, Never>?
-    /// The IDs that count, and those of them that are not reserved.
     private var counted: Set<KeyID> = []
-    private var countedOthers = 0
+    /// The number of counted IDs in each set of ``reserved``, and last that of all others.
+    private var counts: [Int]
 
     /// - Parameters:
     ///   - limit: how many key IDs the provider is asked for. The lookup of any other throws `.limit`.
-    ///   - reserved: IDs that matter most, such as those of the site's own packs. A part of the limit is kept for them, one lookup for
-    ///     each, up to a half of it: no number of other IDs takes that.
+    ///   - reserved: IDs that matter more than others, such as those of the site's own packs, in sets of which the first matters most.
+    ///     A part of the limit is kept for them, one lookup for each, up to a half of it: no number of IDs that matter less takes that.
     public init(
-        _ provider: any KeyProvider, limit: Int = lookupLimit, reservingFor reserved: Set<KeyID> = []
+        _ provider: any KeyProvider, limit: Int = lookupLimit, reservingFor reserved: [Set<KeyID>] = []
     ) {
         (self.provider, self.limit, self.reserved) = (provider, limit, reserved)
+        counts = Array(repeating: 0, count: reserved.count + 1)
     }
 
     /// Throws `.limit` for an ID that was not looked up, as the limit was reached; and what the provider throws.
@@ -77,12 +78,11 @@ public actor CachingKeyProvider: KeyProvider {
     /// Counts an ID. Returns false where the limit allows no further one.
     private func count(_ id: KeyID) -> Bool {
         if counted.contains(id) { return true }
-        let isReserved = reserved.contains(id)
-        guard counted.count < limit,
-            isReserved || countedOthers < limit - min(reserved.count, limit / 2)
-        else { return false }
+        let rank = reserved.firstIndex { $0.contains(id) } ?? reserved.count
+        let kept = min(reserved[..<rank].map(\.count).reduce(0, +), limit / 2)
+        guard counted.count < limit, counts[rank...].reduce(0, +) < limit - kept else { return false }
         counted.insert(id)
-        if !isReserved { countedOthers += 1 }
+        counts[rank] += 1
         return true
     }
 

@@ -11,7 +11,8 @@ public struct ObservedTransport: Transport {
     ///   - willAsk: called before each request; an error from it prevents the request.
     ///   - willReceive: called with the length of each body, if the host declared it, before any of it is read; an error from it ends
     ///     the transfer.
-    ///   - didReceive: called with the bytes of each chunk; an error from it ends the transfer.
+    ///   - didReceive: called with the bytes of each chunk, and of bodies that nobody reads, such as those of redirects; an error
+    ///     from it ends the transfer.
     public init(
         _ base: any Transport,
         willAsk: @escaping @Sendable (SiteLocation) throws(VaultError) -> Void,
@@ -29,6 +30,12 @@ public struct ObservedTransport: Transport {
         guard location.path == nil else { return try await base.get(request) }
         try willAsk(location)
         let observe = { @Sendable [didReceive] count throws(VaultError) in try didReceive(count, location) }
+        var request = request
+        let willDiscard = request.willDiscard
+        request.willDiscard = { count throws(VaultError) in
+            try willDiscard(count)
+            try observe(Int(clamping: count))
+        }
         switch try await base.get(request) {
         case .whole(let body):
             try willReceive(body.length, location)

@@ -1,3 +1,5 @@
+public import VaultErrors
+
 /// A request for a file, or a part of it.
 public struct TransportRequest: Sendable {
     public var location: SiteLocation
@@ -11,6 +13,10 @@ public struct TransportRequest: Sendable {
     public var allowedHosts: AllowedHosts?
     /// Shared by all requests of one transfer to a host; by default each response is measured by itself.
     public var meter = ThroughputMeter()
+
+    /// Called with the most bytes that come of a body that nobody reads, such as that of a redirect, before they do; an error from
+    /// it ends the request.
+    public var willDiscard: @Sendable (UInt64) throws(VaultError) -> Void = { _ throws(VaultError) in }
 
     public init(
         _ location: SiteLocation, range: ByteRange? = nil, ifRange: EntityTag? = nil, limit: UInt64

@@ -65,6 +65,9 @@ public final class HTTPTransport: Transport {
         while true {
             try requireAllowed(url, for: request)
             let response = try await execute(request, at: url)
+            if ![200, 206].contains(response.status.code) {
+                try request.willDiscard(Self.unreadBytes(of: response))
+            }
             guard let target = try Redirect.target(of: response, from: url, for: request) else {
                 return try HTTPResponseHead(response, to: request, through: self, after: .now - start)
                     .response()
@@ -78,6 +81,17 @@ public final class HTTPTransport: Transport {
             url = target
         }
     }
+
+    /// What comes of a body that nobody reads: the connection is closed, but the system may have accepted some of it by then.
+    private static func unreadBytes(of response: HTTPClientResponse) -> UInt64 {
+        let declared = response.headers.first(name: "Content-Length").flatMap { UInt64($0) }
+        return min(declared ?? lengthOfUndeclaredBodies, systemBufferLength)
+    }
+
+    /// Bytes that the system accepts for a connection before anybody reads them: as many as Linux gives it at first.
+    private static let systemBufferLength: UInt64 = 128 << 10
+    /// Of chunked bodies, whose length is not known before; those of redirects are short.
+    private static let lengthOfUndeclaredBodies: UInt64 = 16 << 10
 
     private func requireAllowed(_ url: HTTPURL, for request: TransportRequest) throws(VaultError) {
         let rules = [allowedHosts, request.allowedHosts]

@@ -101,4 +101,20 @@ import Testing
         let sum = usage.packs.values.reduce(0) { $0 + $1.metered }
         #expect(sum <= allowance + chunk, "\(usage.packs)")
     }
+
+    /// Bodies that nobody reads, such as those of redirects: each leads to the next.
+    @Test func bodiesOfRedirects() async throws {
+        game.answer { request in
+            .changed { reply in
+                reply.status = 302
+                reply.headers["Location"] = request.path
+                reply.body = Array(repeating: 0, count: 1 << 20)
+                reply.headers["Content-Length"] = "\(reply.body.count)"
+            }
+        }
+        let report = try await PackDownloader(metered(keys: false)).run(.install)
+        #expect(report.firstError?.category == .limit, "\(report)")
+        #expect(game.server.packs.count <= 3, "\(game.server.packs.count)")
+        #expect(try await received() > allowance)
+    }
 }

@@ -115,6 +115,34 @@ import Testing
         #expect(try String(contentsOfFile: folder["asked"], encoding: .utf8).split(separator: "\n") == asked)
     }
 
+    /// However many packs for others come first: the key that many packs share is looked up before what only one of them has.
+    @Test func manyPacksForOthers() async throws {
+        let others = (1...260).map { "a/\($0)" }
+        try testSite.settings { json in
+            var packs = Dictionary(
+                uniqueKeysWithValues: others.map {
+                    ($0, ["source": .string(folder["film"]), "for": ["press"]] as JSONValue)
+                })
+            packs["own"] = ["source": .string(folder["rest"]), "for": ["players"]]
+            json["packs"] = .object(JSONObject(lastWins: packs.sorted { $0.key < $1.key }))
+        }
+        try await testSite.publish()
+        try folder.write(
+            "key.sh",
+            """
+            #!/bin/sh
+            [ "$1" != '\(keyIDs["players"] ?? "")' ] || cat '\(folder["vault/keys/players.jwks"])'
+
+            """, permissions: 0o755)
+        let store = folder["store-exec"]
+        try await Command.run(
+            "fetch", testSite.site, "--store", store, "--trust", testSite.root, "--keys",
+            "exec:\(folder["key.sh"])"
+        ).succeeded()
+        let loaded = try await testSite.status(of: store).filter { $0.value.version != nil }.keys.sorted()
+        #expect(loaded == ["own"])
+    }
+
     /// Who can read what shows without a key.
     @Test func auditShowsWho() async throws {
         let report = try await Command.run("audit", testSite.site, "--json").json()
