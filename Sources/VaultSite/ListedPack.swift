@@ -134,6 +134,13 @@ extension TargetRecord {
             }
     }
 
+    /// The version number that the record of a pack states, whatever its format; nil where it can't be read.
+    public var statedVersion: UInt64? {
+        guard case .object(let vault)? = custom?["assetvault"], case .integer(let number)? = vault["version"]
+        else { return nil }
+        return UInt64(exactly: number)
+    }
+
     /// The tags that the record of a pack states, whatever its format; nil where they can't be read.
     var statedTags: [String]? {
         guard case .object(let vault)? = custom?["assetvault"] else { return nil }

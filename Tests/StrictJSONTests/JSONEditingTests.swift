@@ -24,7 +24,7 @@ import VaultErrors
         arguments: [
             (["packs", "b", "source"], "y", #""x","#, #""y","#),
             (["packs", "b", "pin"], 4, #""essential"}"#, #""essential",   "pin":4}"#),
-            (["packs", "a", "lastVersion"], 7, #"{ "pin" : 3 }"#, #"{ "pin" : 3, "lastVersion" : 7 }"#),
+            (["packs", "a", "order"], 7, #"{ "pin" : 3 }"#, #"{ "pin" : 3, "order" : 7 }"#),
             (["packs", "a", "pin"], nil, #"{ "pin" : 3 }"#, "{}"),
             (["packs", "b", "policy"], nil, #",   "policy":"essential""#, ""),
             (["packs", "b", "source"], nil, #""source" : "x",   "#, ""),

@@ -11,10 +11,13 @@ struct PackHistory {
     private let vault: VaultFolder
     private let folder: MetadataFolder
     private let signers: TargetsSignatureHistory
+    /// Where the metadata came from, for messages.
+    private let source: any MetadataSource
 
-    init(of vault: VaultFolder, signedBy signers: TargetsSignatureHistory) {
+    init(of vault: VaultFolder, from source: any MetadataSource, signedBy signers: TargetsSignatureHistory) {
         self.vault = vault
         self.signers = signers
+        self.source = source
         folder = MetadataFolder(vault.metadata)
     }
 
@@ -44,7 +47,7 @@ struct PackHistory {
                 throw VaultError(
                     .untrusted,
                     "two packs were signed as version \(version) of '\(name)': \(found.sha256) and"
-                        + " \(listing.sha256)", at: folder.place(of: file.hostedName),
+                        + " \(listing.sha256)", at: source.place(of: file.hostedName),
                     remedy: "remove the file that is not yours, and find out who signed it")
             }
             found = found ?? listing
@@ -54,7 +57,7 @@ struct PackHistory {
             throw VaultError(
                 .untrusted,
                 "version \(version) of '\(name)' is signed only by keys that root version \(refused.root) allowed and the newest root does not",
-                at: folder.place(of: refused.file.hostedName),
+                at: source.place(of: refused.file.hostedName),
                 remedy:
                     "if these keys were not stolen, accept what they signed", hint: .acceptingRemovedKeys
             )
@@ -77,19 +80,6 @@ struct PackHistory {
             if let pack { versions.insert(pack.version) }
         }
         return versions.sorted(by: >)
-    }
-
-    /// The highest version of each pack in any kept metadata. Throws for a file that can't be read: its numbers may be taken.
-    func highestVersions(of ids: Set<PackID>) throws(VaultError) -> [PackID: UInt64] {
-        var highest: [PackID: UInt64] = [:]
-        for file in try targetsFiles() {
-            let targets = try targets(in: file)
-            for id in ids {
-                guard let pack = try Self.listing(of: id, among: targets) else { continue }
-                highest[id] = max(highest[id] ?? 0, pack.version)
-            }
-        }
-        return highest
     }
 
     /// All files of the vault's own targets roles, the newest first.

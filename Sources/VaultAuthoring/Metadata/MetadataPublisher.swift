@@ -51,7 +51,8 @@ struct MetadataPublisher {
             of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost,
             into: vault.targets)
         let listings = try listings(changed, under: renewal)
-        let signed = try renewal.files(listing: listings, importing: imports.files)
+        let signed = try renewal.files(
+            listing: listings, keeping: try await session.givenVersions(), importing: imports.files)
         guard renewal.pendingFiles.isEmpty else {
             let names = renewal.pendingFiles.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
             throw signing.keys.failure(

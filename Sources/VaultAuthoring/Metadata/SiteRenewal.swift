@@ -28,41 +28,57 @@ struct SiteRenewal {
         var tags: JSONValue?
         /// See ``PackNames/member``.
         var hasQuietNames = false
+        /// See ``GivenVersions/member``.
+        var lastVersions: JSONValue?
 
         /// Further members of the signed part; nil for absent ones.
         var members: KeyValuePairs<String, JSONValue?> {
-            [TagIndex.member: tags, PackNames.member: hasQuietNames ? .bool(true) : nil]
+            [
+                TagIndex.member: tags, PackNames.member: hasQuietNames ? .bool(true) : nil,
+                GivenVersions.member: lastVersions,
+            ]
         }
     }
 
     /// - Parameters:
-    ///   - listings: the roles that this vault signs, with the top-level targets.
+    ///   - listings: the roles that this vault signs, the top-level targets last.
+    ///   - given: the version numbers that the top-level targets keep.
     ///   - imports: roles that teams signed.
     /// - Returns: all files to publish; they can't be published while there are ``pendingFiles``.
     mutating func files(
-        listing listings: [Listing], importing imports: [SignedMetadata]
+        listing listings: [Listing], keeping given: GivenVersions, importing imports: [SignedMetadata]
     ) throws(VaultError) -> [SignedMetadata] {
         var files: [SignedMetadata] = []
         var references: [MetadataRole: MetadataReference] = [:]
+        var replaced: Set<MetadataRole> = []
         func add(_ file: SignedMetadata) {
             files.append(file)
             references[file.draft.role] = file.reference
+            replaced.insert(file.draft.role)
         }
         for file in imports { add(file) }
-        for listing in listings {
+        let numbers = GivenVersions.numbers(of: listings.flatMap(\.records))
+        for var listing in listings {
             let old = published[listing.role]
+            var needed = listing
+            if listing.role == .targets {
+                // An unfinished file of the role itself is no reason to sign it: it stays the newest.
+                needed.lastVersions = given.member(listing: numbers, replacing: replaced)
+                listing.lastVersions = given.member(listing: numbers, replacing: replaced.union([.targets]))
+            }
             if let file = try pendingFile(listing, after: old) {
                 add(file)
-            } else if let old, try !isDue(old, listing) {
+            } else if let old, try !isDue(old, needed) {
                 references[listing.role] = old.reference
             } else {
                 switch try sign(listing, after: old) {
                 case .signed(let file): add(file)
                 case .pending(let file):
-                    guard let old, try !mustChange(old, listing), signing.period.now < old.expires,
+                    guard let old, try !mustChange(old, needed), signing.period.now < old.expires,
                         signing.period.offlineUntil == nil
                     else {
                         pendingFiles.append(file)
+                        replaced.insert(listing.role)
                         continue
                     }
                     references[listing.role] = old.reference

@@ -21,8 +21,7 @@ struct RestoredListing {
         let publisher = PackPublisher(
             vault: session.vault, keys: keys, audiences: settings.audiences, compression: nil,
             unpackingLimit: .standard,
-            files: PublishedPackFiles(targets: targets, output: targets, host: session.host),
-            highestPublished: settings.highestPublished)
+            files: PublishedPackFiles(targets: targets, output: targets, host: session.host))
         let channels = [settings.structure.sourceChannel] + settings.structure.channels.dropFirst()
         let present = channels.flatMap { session.published.ownListing(in: $0).packs }
             .flatMap { [$0.pack] + $0.otherVersions }

@@ -10,28 +10,30 @@ struct EarlierPacks {
     let listed: [PackID: ListedPack]
     var published: [PackID: PackManifest] { listed.mapValues(\.pack) }
     let history: PackHistory
+    let given: GivenVersions
     /// The listed packs by their content keys, sorted by ID.
     private let byContentKey: [ContentKeyID: [PackManifest]]
-    private let state: PublishedState
-    private let pendingPacks: [PackID: PackManifest]
+    /// Of publications that are to be finished: what was sealed for them is listed as it is, if nothing changed.
+    private let unfinished: [PackID: PackManifest]
     /// The same of the other channels, the highest version first.
     private let promoted: [PackID: [PackManifest]]
     private let host: HostedSite?
 
     init(of session: AuthorSession, by publisher: PackPublisher) async throws(VaultError) {
         history = try await session.history()
-        state = session.published
+        given = try await session.givenVersions()
         host = publisher.files.host
         listed = Dictionary(session.sourceListing.packs.map { ($0.pack.id, $0) }) { first, _ in first }
         byContentKey = Dictionary(grouping: listed.values.map(\.pack), by: \.contentKeyID)
             .mapValues { $0.sorted { $0.id < $1.id } }
         promoted = Self.promotedPacks(of: session)
-        pendingPacks = try Self.packs(pendingIn: session)
+        unfinished = try await Self.unfinishedPacks(
+            of: given, after: listed, session.settings.structure, by: publisher)
     }
 
     /// Candidates for the previous version of a pack, the best first.
     func candidates(for id: PackID) -> [PackManifest] {
-        [pendingPacks[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
+        [unfinished[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
     }
 
     /// Whether pieces of a pack with this content key may be in listed ones.
@@ -42,7 +44,7 @@ struct EarlierPacks {
 
     /// A pack of the family, whose content key the others have as well.
     func member(of family: PackID) -> PackManifest? {
-        let listed = [pendingPacks, published].flatMap(\.values) + promoted.values.joined()
+        let listed = [unfinished, published].flatMap(\.values) + promoted.values.joined()
         let packs = listed.lazy.filter { $0.offer.family == family }
         return packs.min { $0.id < $1.id }
     }
@@ -58,23 +60,6 @@ struct EarlierPacks {
             listedAs: id, declaredAs: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }
 
-    /// The highest versions that packs have elsewhere than in the listing of the sources: in other channels, or, where that
-    /// does not list them now, in earlier metadata. Clients may have them, so their numbers stay taken. Throws `limit` where a host
-    /// has more of these than can be read: a number could be given twice.
-    func takenVersions(of ids: [PackID]) async throws(VaultError) -> [PackID: UInt64] {
-        var highest = promoted.compactMapValues(\.first?.version)
-        let ids = Set(ids.filter { pendingPacks[$0] == nil && listed[$0] == nil })
-        guard !ids.isEmpty else { return highest }
-        try await host?.readWholeHistory(of: ids)
-        highest.merge(try history.highestVersions(of: ids), uniquingKeysWith: max)
-        for id in ids {
-            // A team lists it now, the vault itself from now on.
-            guard let version = state.listedVersion(of: id) else { continue }
-            highest[id] = max(highest[id] ?? 0, version)
-        }
-        return highest
-    }
-
     private static func promotedPacks(of session: AuthorSession) -> [PackID: [PackManifest]] {
         let structure = session.settings.structure
         let listings = structure.channels.dropFirst().map { session.published.ownListing(in: $0) }
@@ -83,21 +68,25 @@ struct EarlierPacks {
         }
     }
 
-    /// Sealed packs whose listing waits for signatures: sealing them again would use another content key.
-    private static func packs(pendingIn session: AuthorSession) throws(VaultError)
-        -> [PackID: PackManifest]
-    {
-        let pending = PendingMetadata(vault: session.vault)
-        let channel = session.settings.structure.sourceChannel
+    /// Sealing what waits for signatures again would use another content key. A new version of an interrupted publication counts if its
+    /// file is there, and a key opens it.
+    private static func unfinishedPacks(
+        of given: GivenVersions, after listed: [PackID: ListedPack], _ structure: SiteStructure,
+        by publisher: PackPublisher
+    ) async throws(VaultError) -> [PackID: PackManifest] {
         var packs: [PackID: PackManifest] = [:]
-        for role in try pending.roles()
-        where role == .targets || role == session.settings.structure.ownRole || channel.owns(role) {
-            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
-                ?? [:]
-            {
-                guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
-                packs[id] = try? PackManifest(parsing: json, place: path)
+        let openers = try publisher.openers()
+        let unfinished = given.unfinishedPacks { role in
+            role == .targets || role == structure.ownRole || structure.sourceChannel.owns(role)
+        }
+        for (pack, isPending) in unfinished where packs[pack.id] == nil {
+            if !isPending {
+                guard pack.version > listed[pack.id]?.pack.version ?? 0,
+                    (try? await openers.contentKey(pack.contentKeyID, slots: pack.slots, place: "")) != nil,
+                    try await publisher.files.find(pack)
+                else { continue }
             }
+            packs[pack.id] = pack
         }
         return packs
     }

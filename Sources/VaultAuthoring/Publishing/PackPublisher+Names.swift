@@ -65,12 +65,11 @@ extension PackPublisher {
         try DurableFile.write(
             bytes.span, to: scratch.path.appending(PackNames.path), permissions: 0o600, replacing: false)
         let source = try SourceFolder(scanning: scratch.path)
-        let taken = try await earlier.takenVersions(of: [id])
         let request = SealingRequest(
             id: id, versioning: .exactly(1), key: key, slots: slots,
             offer: PackOffer(policy: .essential), compression: .standard)
         let result = try await seal(
-            request, source, after: previous, above: taken[id] ?? 0
+            request, source, after: previous, above: earlier.given.last(of: id)
         ) { _ in }
         _ = consume scratch
         return result

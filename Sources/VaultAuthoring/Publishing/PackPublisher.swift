@@ -21,18 +21,13 @@ struct PackPublisher {
     /// How much an archive may unpack to.
     let unpackingLimit: UnpackingLimit
     let files: PublishedPackFiles
-    /// See ``VaultSettings/highestPublished``.
-    let highestPublished: UInt64
 
     /// A pack up to this size is sealed to compare it with the host's, which is cheaper than a request.
     private static let smallPack: UInt64 = 1 << 20
 
     /// Seals a pack's source, unless the site has the result already.
-    ///
-    /// - Parameter taken: no later version may be lower, or the same.
     func seal(
-        _ pack: VaultSettings.Pack, after earlier: EarlierPacks, taken: UInt64?,
-        progress: (UInt64) -> Void
+        _ pack: VaultSettings.Pack, after earlier: EarlierPacks, progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         let previous = try files.firstAvailable(earlier.candidates(for: pack.id))
         // A pack that leaves a family gets a key of its own.
@@ -43,7 +38,7 @@ struct PackPublisher {
             compression: compression ?? pack.compression ?? .standard)
         let source = try source(of: pack)
         return try await seal(
-            order, source.folder, after: previous, above: max(pack.highestPublished, taken ?? 0), progress)
+            order, source.folder, after: previous, above: earlier.given.last(of: pack.id), progress)
     }
 
     /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`.
@@ -67,7 +62,6 @@ struct PackPublisher {
         for (id, offer) in offers {
             listed[id] = try names.conceal(id, offer, isForEveryDevice: withoutTraits.takes(id))
         }
-        let taken = try await earlier.takenVersions(of: listed.values.map(\.id))
         for pack in found.packs {
             guard let (id, offer) = listed[pack.id] else { continue }
             onPack(pack.id, 0)
@@ -77,21 +71,21 @@ struct PackPublisher {
             let result = try await seal(
                 order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)),
-                above: max(taken[id] ?? 0, tree.highestPublished)
+                above: earlier.given.last(of: id)
             ) { onPack(pack.id, $0) }
             try await deliver(result)
         }
     }
 
+    /// - Parameter last: the highest version number that the pack was ever given.
     func seal(
         _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest?,
-        above taken: UInt64, _ progress: (UInt64) -> Void
+        above last: UInt64, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
-        let highestPublished = max(taken, highestPublished)
         var order = request
         // Of a version with another content key, such as that of a family, only the number counts.
         let previous = listed?.contentKeyID == order.key.id ? listed : nil
-        order.versioning = .exactly(previous?.version ?? max(highestPublished, listed?.version ?? 0) + 1)
+        order.versioning = .exactly(previous?.version ?? last + 1)
         let folder = files.folder(of: order.id)
         guard let previous else {
             return try await files.name(
@@ -104,8 +98,7 @@ struct PackPublisher {
             }
         }
         let (earlier, hosted) = try await files.published(previous, key: order.key)
-        // A version number is never used twice.
-        order.versioning = .following(earlier, above: highestPublished)
+        order.versioning = .following(earlier, above: last)
         order.previous = earlier
         var sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         if let hosted, !sealed.result.missedPieces.isEmpty {

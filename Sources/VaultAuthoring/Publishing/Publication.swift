@@ -110,7 +110,8 @@ public struct Publication: Sendable {
                     proposal.resealing.records
                 ) { listed, _ in listed })
         case .teamRole(let published):
-            report = try TeamPublisher(session: session, published: published).run(listing: proposal.records)
+            report = try await TeamPublisher(session: session, published: published)
+                .run(listing: proposal.records)
         }
         return self.report(of: proposal, written: report.written, warnings: report.warnings)
     }
@@ -141,8 +142,7 @@ public struct Publication: Sendable {
         PackPublisher(
             vault: session.vault, keys: keys, audiences: session.settings.audiences,
             compression: order.compression, unpackingLimit: order.unpackingLimit,
-            files: PublishedPackFiles(targets: session.vault.targets, output: output, host: session.host),
-            highestPublished: session.settings.highestPublished)
+            files: PublishedPackFiles(targets: session.vault.targets, output: output, host: session.host))
     }
 }
 

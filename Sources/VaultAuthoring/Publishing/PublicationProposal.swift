@@ -85,7 +85,6 @@ struct PublicationProposal {
             (listed.id, listed.offer) = try names.conceal(pack.id, pack.offer)
             declared.append((pack.id, listed))
         }
-        let taken = try await earlier.takenVersions(of: declared.map(\.pack.id))
         for (name, pack) in declared {
             onPack(name, 0)
             let result =
@@ -96,9 +95,7 @@ struct PublicationProposal {
                             acceptingRemovedKeys: acceptsRemovedKeys),
                         as: pack, newest: earlier.published[pack.id])
                 } else {
-                    try await publisher.seal(pack, after: earlier, taken: taken[pack.id]) { done in
-                        onPack(name, done)
-                    }
+                    try await publisher.seal(pack, after: earlier) { done in onPack(name, done) }
                 }
             if result.manifest.entryCount == 0, pack.pin == nil {
                 warnings.append("the source of '\(name)' is empty: \(vault.path.pushing(pack.source))")

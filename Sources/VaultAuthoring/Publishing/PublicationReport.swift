@@ -88,6 +88,8 @@ public struct PublicationReport: Sendable {
     public let warnings: [Warning]
     /// Whether the vault is a team's, whose site another vault publishes.
     public internal(set) var isOfTeam = false
+    /// Whether `vault.json` keeps what was restored, which others who publish must know.
+    public internal(set) var needsSettingsElsewhere = false
     /// How many packs have other content, and no cost, since there are too many of them.
     public internal(set) var uncountedUpdates = 0
 }

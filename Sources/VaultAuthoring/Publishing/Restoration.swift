@@ -1,4 +1,5 @@
 public import SealedPack
+import StrictJSON
 import SystemPackage
 import UpdateFramework
 public import VaultErrors
@@ -59,10 +60,11 @@ public struct Restoration: Sendable {
             var session = try await Publication.session(of: vault, settings, order)
             try await edit(&session)
             let publication = try Publication(order, session)
-            return .published(
-                try await isPreview
-                    ? publication.preview { _, _ in }
-                    : publication.run(savingSettings: true) { _, _ in })
+            if isPreview { return .published(try await publication.preview { _, _ in }) }
+            var report = try await publication.run(savingSettings: true) { _, _ in }
+            report.needsSettingsElsewhere =
+                session.host != nil || session.settings.text.bytes != settings.text.bytes
+            return .published(report)
         }
     }
 
@@ -70,52 +72,43 @@ public struct Restoration: Sendable {
     private func edit(_ session: inout AuthorSession) async throws(VaultError) {
         let settings = session.settings
         switch subject {
-        case .channel:
-            let (pin, highest) = try await pin(of: nil, in: session)
-            try session.settings.pin(to: pin, above: highest)
+        case .channel: try session.settings.pin(to: await pin(of: nil, in: session))
         case .declared(let id):
             if let tree = settings.resources.first(where: { $0.family == id }) {
-                let (pin, highest) = try await pin(of: tree, in: session)
-                try session.settings.pin(tree, to: pin, above: highest)
+                try session.settings.pin(tree, to: await pin(of: tree, in: session))
             } else {
-                let (version, highest) = try await version(of: id, in: session)
-                try session.settings.pin(id, to: version, above: highest)
+                try session.settings.pin(id, to: await version(of: id, in: session))
             }
         }
     }
 
-    /// The version of a pack, nil for its source, and the highest one in any kept metadata.
-    private func version(
-        of id: PackID, in session: AuthorSession
-    ) async throws(VaultError) -> (UInt64?, highest: UInt64) {
-        let publication = try Publication(order, session)
-        let publisher = publication.publisher(sealingInto: session.vault.targets)
+    /// The version of a pack; nil for its source.
+    private func version(of id: PackID, in session: AuthorSession) async throws(VaultError) -> UInt64? {
+        let moment: SiteMoment
+        switch goal {
+        case .version(let version): return version
+        case .source: return nil
+        case .moment(let given): moment = given
+        }
+        let publisher = try Publication(order, session).publisher(sealingInto: session.vault.targets)
         let earlier = try await EarlierPacks(of: session, by: publisher)
         let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
         let listed = try names.listedID(of: id, family: nil)
-        try await session.host?.readWholeHistory(of: [listed])
-        let highest = try earlier.history.versions(of: listed).first ?? 0
-        switch goal {
-        case .version(let version): return (version, highest)
-        case .source: return (nil, highest)
-        case .moment(let moment):
-            let (snapshot, listing) = try await states(of: session).listing(
-                of: session.settings.structure.sourceChannel, at: moment)
-            guard let pack = listing.packs.first(where: { $0.pack.id == listed }) else {
-                throw nothing(of: id, under: snapshot)
-            }
-            return (pack.pack.version, highest)
+        let (snapshot, listing) = try await states(of: session).listing(
+            of: session.settings.structure.sourceChannel, at: moment)
+        guard let pack = listing.packs.first(where: { $0.pack.id == listed }) else {
+            throw nothing(of: id, under: snapshot)
         }
+        return pack.pack.version
     }
 
-    /// What a resource tree listed, or the whole channel of the sources; nil for the sources. And the highest version of
-    /// the packs then and now.
+    /// What a resource tree listed, or the whole channel of the sources; nil for the sources.
     private func pin(
         of tree: ResourceTree?, in session: AuthorSession
-    ) async throws(VaultError) -> (ListingPin?, highest: UInt64) {
+    ) async throws(VaultError) -> ListingPin? {
         let moment: SiteMoment
         switch goal {
-        case .source: return (nil, 0)
+        case .source: return nil
         case .moment(let given): moment = given
         case .version(let version): moment = .snapshot(Int64(clamping: version))
         }
@@ -129,15 +122,7 @@ public struct Restoration: Sendable {
             of: session.settings.structure.sourceChannel, at: moment)
         let listing = tree.map { whole.packs(of: $0.family) } ?? whole
         if let tree, listing.packs.isEmpty { throw nothing(of: tree.family, under: snapshot) }
-        let publication = try Publication(order, session)
-        let earlier = try await EarlierPacks(
-            of: session, by: publication.publisher(sealingInto: session.vault.targets))
-        let ids = Set(listing.packs.map(\.pack.id))
-        let present = session.sourceListing
-        let taken = try await earlier.takenVersions(of: Array(ids)).filter { ids.contains($0.key) }
-        let now = tree.map { present.packs(of: $0.family) } ?? present
-        let listed = (listing.packs + now.packs).flatMap { [$0.pack] + $0.otherVersions }.map(\.version)
-        return (ListingPin(listing, under: snapshot), max(taken.values.max() ?? 0, listed.max() ?? 0))
+        return ListingPin(listing, under: snapshot)
     }
 
     private func states(of session: AuthorSession) async throws(VaultError) -> EarlierStates {

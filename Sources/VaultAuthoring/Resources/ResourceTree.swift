@@ -29,14 +29,12 @@ public struct ResourceTree: Sendable {
     let apps: AppVersionRange
     /// What is listed instead of its source.
     public let pin: ListingPin?
-    /// See ``VaultSettings/Pack/highestPublished``.
-    let highestPublished: UInt64
 
     init(family: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         let json = json.labelled(family.description)
         try json.requireMembers(among: [
             "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "defaultTags",
-            "initial", "prefetch", "apps", "preservation", "pin", "lastVersion",
+            "initial", "prefetch", "apps", "preservation", "pin",
         ])
         self.family = family
         self.audiences = try audiences.names(in: json)
@@ -47,7 +45,6 @@ public struct ResourceTree: Sendable {
         preservation = try TagPreservation(parsing: json["preservation"])
         apps = try AppVersionRange(parsing: json["apps"])
         pin = try ListingPin(parsing: json["pin"])
-        highestPublished = try VaultSettings.Pack.version("lastVersion", of: json) ?? 0
         categories = try TagCategories(parsing: json)
         namedTags = try NamedTag.all(in: json)
         let traits = try TraitDeclarations(parsing: json["traits"])

@@ -44,8 +44,11 @@ struct AuthorSession {
             case .site: TargetsSignatureHistory(under: try await vault.roots())
             case .teamRole(let published): TargetsSignatureHistory(published.trust, in: published.role)
             }
-        return PackHistory(of: vault, signedBy: signers)
+        return PackHistory(of: vault, from: host?.source ?? MetadataFolder(vault.metadata), signedBy: signers)
     }
+
+    /// The version numbers that no pack gets again.
+    func givenVersions() async throws(VaultError) -> GivenVersions { try await GivenVersions(of: self) }
 
     /// The packs that the sources were published as.
     var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }

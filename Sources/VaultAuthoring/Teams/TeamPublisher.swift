@@ -11,7 +11,7 @@ struct TeamPublisher {
     let session: AuthorSession
     let published: PublishedTeamRole
 
-    func run(listing records: [TargetRecord]) throws(VaultError) -> MetadataReport {
+    func run(listing records: [TargetRecord]) async throws(VaultError) -> MetadataReport {
         let vault = session.vault
         let role = published.role
         let old = published.targets
@@ -31,12 +31,14 @@ struct TeamPublisher {
                     + " who list your packs")
         }
         // The delegating vault may require several signatures and its threshold is unknown here, so every key in keys/ signs.
+        var members = old?.json ?? [:]
+        members[GivenVersions.member] = try await session.givenVersions().member(
+            listing: GivenVersions.numbers(of: records), replacing: [role])
         let trusts = [published.trust] + published.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
         let file = try signing.sign(role, for: trusts, delegatedBy: "the team's vault") {
-            version, expires throws(VaultError) in
+            [members] version, expires throws(VaultError) in
             try .targets(
-                role, version: version, expires: expires, records: records, keepingMembersOf: old?.json ?? [:]
-            )
+                role, version: version, expires: expires, records: records, keepingMembersOf: members)
         }
         guard file.bytes.count <= role.sizeLimit else {
             throw VaultError(

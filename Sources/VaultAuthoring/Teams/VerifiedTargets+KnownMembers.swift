@@ -17,6 +17,7 @@ extension VerifiedTargets {
     func requireKnownMembers(at place: String) throws(VaultError) {
         var unknown = json
         for name in Self.knownMembers { unknown[name] = nil }
+        if (try? GivenVersions.recorded(in: document)) != nil { unknown[GivenVersions.member] = nil }
         try Self.require(unknown.byteCount, atMost: Self.unknownLimit, of: "its signed part", at: place)
         for record in records {
             let known = (try? ListedPack(record)).flatMap {

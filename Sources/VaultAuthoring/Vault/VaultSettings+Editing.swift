@@ -12,11 +12,9 @@ extension VaultSettings {
     }
 
     /// Lists an earlier version of a pack; nil lists its source again.
-    ///
-    /// - Parameter highest: no later version may be lower.
-    mutating func pin(_ id: PackID, to version: UInt64?, above highest: UInt64) throws(VaultError) {
+    mutating func pin(_ id: PackID, to version: UInt64?) throws(VaultError) {
         try requireNoPin()
-        guard let pack = packs.first(where: { $0.id == id }) else {
+        guard packs.contains(where: { $0.id == id }) else {
             if let tree = resources.first(where: { id.isMember(of: $0.family) }) {
                 throw VaultError(
                     .usage,
@@ -30,29 +28,19 @@ extension VaultSettings {
         }
         try change(
             ["packs", id.description],
-            [
-                "pin": version.map { .integer(Self.number($0)) },
-                "lastVersion": .integer(Self.number(max(highest, pack.highestPublished))),
-            ])
+            // Within the exact range of JSON numbers.
+            ["pin": version.map { .integer(min(Int64(clamping: $0), JSONValue.integerRange.upperBound)) }])
     }
 
     /// Lists what a resource tree once listed; nil lists its source again.
-    mutating func pin(_ tree: ResourceTree, to pin: ListingPin?, above highest: UInt64) throws(VaultError) {
+    mutating func pin(_ tree: ResourceTree, to pin: ListingPin?) throws(VaultError) {
         try requireNoPin()
-        try change(
-            ["resources", tree.family.description],
-            Self.members(pin, above: max(highest, tree.highestPublished)))
+        try change(["resources", tree.family.description], ["pin": pin?.json])
     }
 
     /// Lists what the channel of the sources once listed; nil lists the sources again.
-    mutating func pin(to pin: ListingPin?, above highest: UInt64) throws(VaultError) {
-        try change([], Self.members(pin, above: max(highest, highestPublished)))
-    }
-
-    private static func members(_ pin: ListingPin?, above highest: UInt64) -> KeyValuePairs<
-        String, JSONValue?
-    > {
-        ["pin": pin?.json, "lastVersion": highest > 0 ? .integer(number(highest)) : nil]
+    mutating func pin(to pin: ListingPin?) throws(VaultError) {
+        try change([], ["pin": pin?.json])
     }
 
     private func requireNoPin() throws(VaultError) {
@@ -61,11 +49,6 @@ extension VaultSettings {
         throw VaultError(
             .usage, "the whole channel '\(channel)' is restored to \(pin.snapshot)",
             at: "vault.json", remedy: "list its sources again first", hint: .releasing(channel.name))
-    }
-
-    /// Versions stay within the exact range of JSON numbers.
-    private static func number(_ version: UInt64) -> Int64 {
-        min(Int64(clamping: version), JSONValue.integerRange.upperBound)
     }
 
     /// Sets members of the object at a path; nil removes one.

@@ -5,7 +5,7 @@ import VaultErrors
 extension VaultSettings {
     private static let members = [
         "format", "packs", "resources", "expiry", "teams", "team", "bins", "channels", "audiences", "limits",
-        "quietNames", "apps", "pin", "lastVersion",
+        "quietNames", "apps", "pin",
     ]
 
     /// Members of other programs are ignored, but not one that was probably meant for this one: without `"quietNames"` names

@@ -10,7 +10,7 @@ extension VaultSettings.Pack {
         let json = json.labelled(id.description)
         try json.requireMembers(among: [
             "source", "for", "include", "exclude", "policy", "tags", "traits", "order", "compression",
-            "followLinks", "apps", "pin", "lastVersion",
+            "followLinks", "apps", "pin",
         ])
         self.id = id
         self.audiences = try audiences.names(in: json)
@@ -22,8 +22,7 @@ extension VaultSettings.Pack {
             tags: try PackOffer.tags(declaredIn: json), traits: try PackOffer.traits(declaredIn: json))
         offer.apps = try AppVersionRange(parsing: json["apps"])
         offer.order = try json["order"]?.integer() ?? 0
-        pin = try Self.version("pin", of: json)
-        highestPublished = try Self.version("lastVersion", of: json) ?? 0
+        pin = try Self.pin(of: json)
         offer.policy = try Self.choice("policy", of: json) ?? offer.policy
         compression = try Self.choice("compression", of: json)
     }
@@ -41,12 +40,12 @@ extension VaultSettings.Pack {
         return choice
     }
 
-    static func version(_ key: String, of json: LocatedJSON) throws(VaultError) -> UInt64? {
-        guard let value = try json[key] else { return nil }
+    private static func pin(of json: LocatedJSON) throws(VaultError) -> UInt64? {
+        guard let value = try json["pin"] else { return nil }
         let number = try value.integer()
         guard number >= 1 else {
             throw value.error(
-                .usage, "\(number) is no version for \"\(key)\"", remedy: "use a number from 1 on")
+                .usage, "\(number) is no version for \"pin\"", remedy: "use a number from 1 on")
         }
         return UInt64(number)
     }

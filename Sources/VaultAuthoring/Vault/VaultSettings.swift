@@ -24,9 +24,6 @@ public struct VaultSettings: Sendable {
         public var compression: Compression?
         /// The earlier version that is listed instead of the source.
         public var pin: UInt64?
-        /// The highest version published before an earlier one was pinned; new versions are numbered above it. Written by
-        /// `restore`. In JSON `lastVersion`.
-        public var highestPublished: UInt64 = 0
     }
 
     public private(set) var packs: [Pack]
@@ -34,8 +31,6 @@ public struct VaultSettings: Sendable {
     public private(set) var resources: [ResourceTree]
     /// What the channel of the sources lists instead of them.
     public private(set) var pin: ListingPin?
-    /// No version that is sealed from now on is lower, or the same. In JSON `lastVersion`, written by `restore`.
-    private(set) var highestPublished: UInt64 = 0
     let audiences: Audiences
     /// What the packs may measure; nil where no limits are declared.
     public let limits: SizeLimits?
@@ -89,7 +84,6 @@ public struct VaultSettings: Sendable {
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
         pin = try ListingPin(parsing: json["pin"])
-        highestPublished = try Pack.version("lastVersion", of: json) ?? 0
         hasQuietNames = try json["quietNames"]?.bool() ?? false
         supportedApps = try AppVersionRange(parsing: json["apps"])
         if hasQuietNames { try Self.requireNamesCanBeQuiet(json, structure, resources) }
@@ -187,7 +181,6 @@ public struct VaultSettings: Sendable {
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
         pin = try ListingPin(parsing: json["pin"])
-        highestPublished = try Pack.version("lastVersion", of: json) ?? 0
         text = edited
     }
 

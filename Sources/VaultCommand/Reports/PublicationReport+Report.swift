@@ -73,6 +73,10 @@ extension PublicationReport: Report {
                 )
             }
         }
+        if needsSettingsElsewhere {
+            Console.note(
+                "vault.json keeps this decision: commit it, or the next publication from elsewhere undoes it")
+        }
         for (key, packs) in packsByDroppedKey {
             Console.note(
                 "\(packs.map(\.description).listed(upTo: 6)) \(packs.count == 1 ? "is" : "are") no longer sealed for the vault key '\(key)'"

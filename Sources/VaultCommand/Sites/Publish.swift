@@ -35,8 +35,7 @@ struct Publish: AsyncParsableCommand {
             sealed, or opened with its key: bytes and requests, without metadata. --dry-run prints it before \
             anything is signed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the \
             state of the host, reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' \
-            these before the next publication. For a pack that the host does not list it reads all earlier metadata, so that no \
-            version number is given twice. If the host's timestamp has expired, it warns: the state may be an old one.
+            these before the next publication. If the host's timestamp has expired, it warns: the state may be an old one.
 
             What 'plan' finds in the sources is said as warnings: limits that are exceeded, native executables, files in no pack. With \
             --strict each of these refuses the publication before anything is sealed.

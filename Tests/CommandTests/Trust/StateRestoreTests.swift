@@ -80,7 +80,7 @@ import Testing
         // Every number that was given stays taken.
         try await Tool.run("mv", folder["away"], folder["stk"])
         try await restore("stk", "--latest").succeeded()
-        #expect(try await listed() == ["stk/a": 4, "stk/c": 4, "two": 1])
+        #expect(try await listed() == ["stk/a": 4, "stk/c": 2, "two": 1])
         try await Command.run("audit", testSite.site, "--trust", testSite.root).succeeded()
     }
 
@@ -99,7 +99,7 @@ import Testing
                 64, naming: "--channel live --latest")
         }
         try await restore("--channel", "live", "--latest").succeeded()
-        #expect(try await listed() == ["stk/a": 4, "stk/c": 1, "two": 4])
+        #expect(try await listed() == ["stk/a": 4, "stk/c": 1, "two": 2])
     }
 
     /// A pack goes back to the version that was listed then.
@@ -131,7 +131,7 @@ import Testing
         try await runner.publish(server.url).succeeded()
         try await restore("stk", "--latest").succeeded()
         try await runner.upload()
-        #expect(try await listed(in: server.url) == ["stk/a": 4, "stk/c": 4, "two": 1])
+        #expect(try await listed(in: server.url) == ["stk/a": 4, "stk/c": 2, "two": 1])
     }
 
     /// A channel that gets its packs by promotion stays until the next one; its packs are sealed for the keys of today.

@@ -1,0 +1,101 @@
+import SealedPack
+import StrictJSON
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// The version numbers that a vault has given to its packs. None is given twice: clients, and metadata that is kept, may have it.
+///
+/// What is listed shows most of them. A signed member of the top-level targets, or of a team's role, keeps the rest: the highest
+/// number of each pack that is listed in a lower version now, or not at all, such as `{"levels/one": 3}`. So whoever publishes knows
+/// all numbers without the metadata of before. The specification allows further members (section 4.1); other clients ignore it.
+struct GivenVersions {
+    static let member = "x-last-versions"
+
+    private let recorded: [PackID: UInt64]
+    /// By any own role, each the highest.
+    private let listed: [PackID: UInt64]
+    private let unfinished: [UnfinishedListing]
+    private let published: PublishedState
+    /// All of these.
+    private let highest: [PackID: UInt64]
+
+    init(of session: AuthorSession) async throws(VaultError) {
+        published = session.published
+        unfinished = try await UnfinishedListing.all(in: session)
+        let (roles, signer): ([VerifiedTargets], VerifiedTargets?) =
+            switch published {
+            case .site(let site): (site.tree.map(CurrentSite.ownRoles) ?? [], site.tree?.chain.targets)
+            case .teamRole(let published): (published.targets.map { [$0] } ?? [], published.targets)
+            }
+        listed = Self.numbers(of: roles.flatMap(\.records))
+        recorded = if let signer { try Self.recorded(in: signer.document) } else { [:] }
+        highest = unfinished.map(\.numbers).reduce(Self.highest(recorded, listed), Self.highest)
+    }
+
+    /// The highest number that a pack was ever given; 0 for a new one.
+    func last(of id: PackID) -> UInt64 {
+        let own = highest[id] ?? 0
+        guard listed[id] == nil else { return own }
+        // A team may list it now, the vault itself from now on.
+        return max(own, published.listedVersion(of: id) ?? 0)
+    }
+
+    /// The packs of listings that are to be finished, those that wait for signatures first.
+    func unfinishedPacks(in isAsked: (MetadataRole) -> Bool) -> [(pack: PackManifest, isPending: Bool)] {
+        unfinished.filter { isAsked($0.role) }.flatMap { listing in
+            listing.records.compactMap { record in
+                (try? ListedPack(record).pack).map { ($0, listing.isPending) }
+            }
+        }
+    }
+
+    /// The member's next value; nil where the listings show all numbers.
+    ///
+    /// - Parameters:
+    ///   - next: the highest number of each pack that is listed from now on.
+    ///   - replaced: roles that are signed anew. The numbers of their unfinished files would be known no longer.
+    func member(listing next: [PackID: UInt64], replacing replaced: Set<MetadataRole>) -> JSONValue? {
+        let given = unfinished.filter { replaced.contains($0.role) }.map(\.numbers)
+            .reduce(Self.highest(recorded, listed), Self.highest)
+        let hidden = given.filter { $0.value > next[$0.key] ?? 0 }
+        guard !hidden.isEmpty else { return nil }
+        return .object(
+            JSONObject(lastWins: hidden.map { ($0.key.description, .integer(Int64(clamping: $0.value))) }))
+    }
+
+    /// What the member of signed metadata says. Throws `untrusted` for anything but IDs with numbers from 1 on.
+    static func recorded(in document: MetadataDocument) throws(VaultError) -> [PackID: UInt64] {
+        guard let value = document.signed[member] else { return [:] }
+        func refusal(_ problem: String) -> VaultError {
+            VaultError(
+                .untrusted, "its member \"\(member)\" \(problem)", at: document.hostedName,
+                remedy: "find out who signed it: only version numbers of packs are written there")
+        }
+        guard case .object(let json) = value else { throw refusal("is no object") }
+        var numbers: [PackID: UInt64] = [:]
+        for (name, value) in json {
+            guard let id = try? PackID(name), case .integer(let number) = value, number >= 1 else {
+                throw refusal("has no version number of a pack at \"\(name.excerpt)\"")
+            }
+            numbers[id] = UInt64(number)
+        }
+        return numbers
+    }
+
+    /// The highest number of each pack, also of versions for other versions of the app, or of a later format.
+    static func numbers(of records: [TargetRecord]) -> [PackID: UInt64] {
+        var numbers: [PackID: UInt64] = [:]
+        for record in records {
+            guard let id = PackID(targetPath: record.path) else { continue }
+            for version in record.eachVersion.compactMap(\.statedVersion) {
+                numbers[id] = max(numbers[id] ?? 0, version)
+            }
+        }
+        return numbers
+    }
+
+    static func highest(_ one: [PackID: UInt64], _ other: [PackID: UInt64]) -> [PackID: UInt64] {
+        one.merging(other, uniquingKeysWith: max)
+    }
+}
