@@ -47,6 +47,13 @@ struct AuthorSession {
         return PackHistory(of: vault, signedBy: signers)
     }
 
+    /// What the user should know of the published state.
+    var warnings: [Warning] {
+        if let host { return host.warnings }
+        if case .site(let site) = published { return site.warnings }
+        return []
+    }
+
     /// The packs that the sources were published as.
     var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
 
