@@ -45,12 +45,6 @@ public struct SeenMetadata: Sendable {
         }
     }
 
-    /// Whether clients still remember it under the last of these roots, lowest first. They forget it with a root that removes a key of
-    /// the timestamp or the snapshot (TUF section 5.3.11).
-    public func isRemembered(under roots: [VerifiedRoot]) -> Bool {
-        !roots.resetVersions(since: root.version)
-    }
-
     /// Throws `untrusted` for a rollback: where clients that have seen this refuse the newer one.
     public func requireNotOlder(_ newer: SeenMetadata) throws(VaultError) {
         try newer.timestamp.requireNotOlder(than: timestamp)

@@ -1,6 +1,7 @@
 import StrictJSON
 
-/// The next version of each role: one above all existing files.
+/// The next version of each role: one above all existing files, and above what the published snapshot lists: clients refuse a lower
+/// version also of a role whose files are gone.
 ///
 /// If an attacker with stolen keys used the highest possible version, it is one above the versions in the lower half of
 /// the range, which is free. Clients that saw the highest version accept it only after they forgot it
@@ -18,6 +19,16 @@ public struct NextVersions: Sendable {
         let name = role.fileName
         let version = highest[name] ?? 0
         return (version < Self.highestPossible ? version : highestInLowerHalf[name] ?? 0) + 1
+    }
+
+    /// Counts all that a snapshot lists.
+    public mutating func add(_ snapshot: VerifiedSnapshot) {
+        for (name, version) in snapshot.listedVersions { add(version, of: name) }
+    }
+
+    /// Counts a number that is taken elsewhere.
+    public mutating func add(_ file: MetadataFileName) {
+        add(file.version, of: file.unversionedName)
     }
 
     mutating func add(_ version: Int64, of fileName: String) {

@@ -90,12 +90,23 @@ public struct VerifiedRoot: VerifiedMetadata {
     }
 }
 
+/// Roots of one site, lowest first: what may go down under the last of them.
 extension [VerifiedRoot] {
     /// Whether clients of the root with this version have forgotten the versions that they had seen, once they have the last of
-    /// these roots, lowest first (``VerifiedRoot/resetsVersions(since:)``).
+    /// these roots (``VerifiedRoot/resetsVersions(since:)``).
     public func resetVersions(since version: Int64) -> Bool {
-        zip(self, dropFirst()).contains { older, newer in
-            newer.version > version && newer.resetsVersions(since: older)
-        }
+        changes(since: version) { older, newer in newer.resetsVersions(since: older) }
+    }
+
+    /// Whether a publisher may go below what was published of a role under the root with this version: clients have forgotten it, and
+    /// a key of the role was removed, whose thief may have raised it. Clients forget more: what they have seen of all roles. But what
+    /// remaining keys have signed is the publisher's own.
+    public func mayLower(_ role: TopLevelRole, since version: Int64) -> Bool {
+        resetVersions(since: version)
+            && changes(since: version) { older, newer in newer.revokesKeys(of: role, since: older) }
+    }
+
+    private func changes(since version: Int64, _ isSo: (VerifiedRoot, VerifiedRoot) -> Bool) -> Bool {
+        zip(self, dropFirst()).contains { older, newer in newer.version > version && isSo(older, newer) }
     }
 }

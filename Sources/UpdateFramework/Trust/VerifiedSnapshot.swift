@@ -49,6 +49,9 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
     }
 
+    /// By file name.
+    var listedVersions: [String: Int64] { references.mapValues(\.version) }
+
     /// All delegated roles that it lists.
     var delegatedRoles: [MetadataRole] {
         references.keys.compactMap { name in

@@ -1,5 +1,6 @@
 import UpdateFramework
 import VaultCrypto
+import VaultErrors
 
 /// The keys that may sign the metadata of one top-level role, now and under earlier roots.
 struct SignatureHistory {
@@ -31,6 +32,13 @@ struct SignatureHistory {
     func standing(of metadata: UnverifiedMetadata) -> Standing? {
         if current.contains(where: { $0.isMet(by: metadata) }) { return .current }
         return earlier.first { $0.trust.isMet(by: metadata) }.map { .removed(root: $0.root) }
+    }
+
+    /// The same of metadata that were verified under one of the roots.
+    func standing(of metadata: some VerifiedMetadata, at place: String) throws(VaultError) -> Standing? {
+        let document = metadata.document
+        return standing(
+            of: try UnverifiedMetadata(parsing: document.bytes, as: document.role, place: place))
     }
 }
 

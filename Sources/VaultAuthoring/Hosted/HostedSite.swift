@@ -18,6 +18,8 @@ final class HostedSite: Sendable {
     let tree: TargetTree
     /// See ``CurrentSite/isReplacement``.
     let isReplacement: Bool
+    /// Files under numbers that would come next.
+    private let successionWarnings: [Warning]
     private let scratch: ScratchFolder
     private let now: UTCTime
     private let wholePacks = Mutex(0)
@@ -52,7 +54,7 @@ final class HostedSite: Sendable {
         // Packs of a role that can't be read would look new.
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
-        try await vault.requireNoNewer(
+        successionWarnings = try await vault.requireNoNewer(
             than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
         for role in CurrentSite.ownRoles(of: tree) {
             try await copy.readUnfinished(after: role.version, of: role.document.role)
@@ -110,7 +112,7 @@ final class HostedSite: Sendable {
     }
 
     var warnings: [Warning] {
-        var warnings: [Warning] = []
+        var warnings = successionWarnings
         if let expired {
             warnings.append(
                 Warning(

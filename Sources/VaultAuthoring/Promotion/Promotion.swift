@@ -64,7 +64,7 @@ public struct Promotion: Sendable {
             let written = try await publisher.run(listing: [destination: proposal.records])
             return PromotionReport(
                 packs: proposal.changes, restored: restored?.snapshot, written: written.written,
-                warnings: (restored?.warnings ?? []) + (session.host?.warnings ?? []) + written.warnings)
+                warnings: (restored?.warnings ?? []) + session.warnings + written.warnings)
         }
     }
 
@@ -75,7 +75,7 @@ public struct Promotion: Sendable {
             let (proposal, restored) = try await proposal(site, in: session)
             return PromotionReport(
                 packs: proposal.changes, restored: restored?.snapshot,
-                warnings: (restored?.warnings ?? []) + (session.host?.warnings ?? []))
+                warnings: (restored?.warnings ?? []) + session.warnings)
         }
     }
 

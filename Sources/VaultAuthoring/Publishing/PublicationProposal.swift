@@ -62,7 +62,7 @@ struct PublicationProposal {
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
         if let warning = changed.warning { warnings.append(warning) }
-        warnings += publisher.files.host?.warnings ?? []
+        warnings += session.warnings
         let teams = try await TeamPathConflicts(
             of: deliveries, in: settings, of: vault, keys: publisher.keys)
         warnings += PlanFinding.naming(teams.conflicts).map { Warning($0) }

@@ -50,6 +50,13 @@ struct AuthorSession {
     /// The version numbers that no pack gets again.
     func givenVersions() async throws(VaultError) -> GivenVersions { try await GivenVersions(of: self) }
 
+    /// What the user should know of the published state.
+    var warnings: [Warning] {
+        if let host { return host.warnings }
+        if case .site(let site) = published { return site.warnings }
+        return []
+    }
+
     /// The packs that the sources were published as.
     var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
 

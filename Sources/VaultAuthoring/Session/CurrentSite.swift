@@ -13,6 +13,7 @@ struct CurrentSite {
     /// Whether the host has other content under the version that was last published from here: clients of either
     /// accept only a higher version.
     let isReplacement: Bool
+    let warnings: [Warning]
 
     init(of vault: VaultFolder) async throws(VaultError) {
         let metadata = MetadataFolder(vault.metadata)
@@ -35,7 +36,7 @@ struct CurrentSite {
             root = pinned
         }
         isReplacement = false
-        try await vault.requireNewest(tree)
+        warnings = try await vault.requireNewest(tree)
     }
 
     /// A site that was just verified at a host, or published.
@@ -43,6 +44,7 @@ struct CurrentSite {
         self.tree = tree
         root = tree.chain.root
         self.isReplacement = isReplacement
+        warnings = []
     }
 
     /// The roles that a vault signs itself: the top-level targets, and those of all channels.

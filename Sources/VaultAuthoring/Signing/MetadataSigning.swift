@@ -17,7 +17,11 @@ struct MetadataSigning {
                 try SigningKeys(of: session.vault, passphrase: session.passphrase)
             }
         pending = PendingMetadata(vault: session.vault)
-        versions = try MetadataFolder(session.vault.metadata).nextVersions()
+        var versions = try MetadataFolder(session.vault.metadata).nextVersions()
+        if case .site(let site) = session.published, let tree = site.tree {
+            versions.add(tree.chain.snapshot)
+        }
+        self.versions = versions
         period = session.period
     }
 

@@ -58,9 +58,10 @@ public struct TrustChange: Sendable {
             let summary = TrustSummary(of: tree, lifetime: settings.lifetime, now: now)
             return MetadataReport(
                 written: [file.hostedName],
-                warnings: summary.roles.filter { $0.role != .timestamp }.compactMap(\.warning).map {
-                    Warning($0)
-                })
+                warnings: session.warnings
+                    + summary.roles.filter { $0.role != .timestamp }.compactMap(\.warning).map {
+                        Warning($0)
+                    })
         }
     }
 
@@ -76,7 +77,7 @@ public struct TrustChange: Sendable {
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: try session.deliveries())
             var report = try await publisher.run()
-            report.warnings += session.host?.warnings ?? []
+            report.warnings += session.warnings
             return report
         }
     }

@@ -22,9 +22,16 @@ struct HostedMetadata {
     /// The names of all roots that are there.
     var roots: [MetadataFileName] { files.filter { $0.role == .root } }
 
-    /// The highest versions of these roles that are there.
-    func highest(_ roles: [MetadataRole]) -> [MetadataFileName] {
-        roles.compactMap { role in files.filter { $0.role == role }.max { $0.version < $1.version } }
+    /// The files with higher versions than these, the newest of each role first. What is longer than metadata may be is none.
+    func newer(than versions: [MetadataRole: Int64]) -> [MetadataRole: [MetadataFileName]] {
+        var newer: [MetadataRole: [MetadataFileName]] = [:]
+        for file in files {
+            guard let role = file.role, let version = versions[role], file.version > version,
+                sizes["metadata/\(file.hostedName)"] ?? 0 <= UInt64(clamping: role.type.sizeLimit)
+            else { continue }
+            newer[role, default: []].append(file)
+        }
+        return newer.mapValues { $0.sorted { $0.version > $1.version } }
     }
 
     private var files: [MetadataFileName] {

@@ -66,12 +66,8 @@ struct UploadedSite {
         let known = roots.filter { $0.version <= hostedVersion }
         // Without any root there an upload was interrupted.
         seen = try await Self.seen(under: known.isEmpty ? roots : known, in: &hosted, at: destination)
-        if let own, let seen, seen.isRemembered(under: roots) {
-            try Self.requireNotOlder(own, than: seen, at: destination)
-        }
-        if let own, seen == nil {
-            try await Self.requireNothingNewer(than: own, under: roots, in: &hosted, at: destination)
-        }
+        let age = try RollbackCheck(of: own, after: seen, under: roots, at: destination)
+        try age?.requireNotOlder()
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
 
         let pin = pinnedRoot ?? roots.first?.bytes
@@ -81,7 +77,8 @@ struct UploadedSite {
                 .usage, "its files have no versions in their names", at: folder.string,
                 remedy: "publish the site with consistent snapshots")
         }
-        warnings = try Self.warnings(of: tree)
+        try await age?.requireNothingNewer(than: tree, in: &hosted)
+        warnings = try Self.warnings(of: tree) + (age?.warnings ?? [])
         rootsComeLast = await Self.rootsComeLast(metadata, pin, after: seen, under: known, newest: newest)
         if seen != nil, hostedVersion < newest.version, !rootsComeLast {
             warnings.append(
@@ -102,8 +99,6 @@ struct UploadedSite {
 // MARK: - Refusals
 
 extension UploadedSite {
-    private static let again = "publish again with --against and the host's URL, then upload"
-
     /// With the snapshot, which may have to be fetched.
     private static func seen(
         in source: any MetadataSource, under roots: [VerifiedRoot], fetching hosted: inout HostedMetadata
@@ -140,32 +135,6 @@ extension UploadedSite {
         return (1...).prefix { hosted[$0] != nil || own.contains($0) }.compactMap { hosted[$0] }
     }
 
-    /// Throws `untrusted` where the destination's timestamp is gone, and other files there show that clients have seen a newer state.
-    private static func requireNothingNewer(
-        than own: SeenMetadata, under roots: [VerifiedRoot], in hosted: inout HostedMetadata,
-        at destination: any UploadDestination
-    ) async throws(VaultError) {
-        let ours = [
-            MetadataRole.snapshot: own.timestamp.snapshot.version, .targets: own.snapshot?.targets.version,
-        ]
-        for file in hosted.highest([.snapshot, .targets]) {
-            guard let role = file.role, let version = ours[role] ?? nil, file.version > version else {
-                continue
-            }
-            try await hosted.fetch([file.hostedName])
-            guard let found = try? hosted.folder.metadata(in: file),
-                roots.contains(where: { $0.trust(in: role.type).isMet(by: found) })
-            else { continue }
-            throw VaultError(
-                .untrusted,
-                "it has no timestamp any more, and is newer than the site: the site lists \(role) version \(version)",
-                at: destination.place(of: "metadata/\(file.hostedName)"),
-                remedy:
-                    "put the newest timestamp.json there again; remove the newer files there only if they were never published"
-            )
-        }
-    }
-
     private static func requireNewestRoot(
         _ site: MetadataFolder, _ hosted: Int64, at destination: any UploadDestination
     ) throws(VaultError) {
@@ -175,35 +144,7 @@ extension UploadedSite {
         throw VaultError(
             .untrusted,
             "the site's newest root is version \(newest), and the destination has version \(hosted)",
-            at: destination.name, remedy: again)
-    }
-
-    private static func requireNotOlder(
-        _ own: SeenMetadata, than seen: SeenMetadata, at destination: any UploadDestination
-    ) throws(VaultError) {
-        let place = destination.place(of: "metadata/\(MetadataRole.timestamp.fileName)")
-        let (ours, theirs) = (own.timestamp, seen.timestamp)
-        guard ours.version >= theirs.version else {
-            throw VaultError(
-                .untrusted,
-                "the site's timestamp is version \(ours.version), and the destination has version \(theirs.version):"
-                    + " clients would refuse the older one", at: place, remedy: again)
-        }
-        guard ours.version > theirs.version || ours.digest == theirs.digest else {
-            throw taken("timestamp version \(ours.version)", at: place)
-        }
-        do throws(VaultError) { try seen.requireNotOlder(own) } catch {
-            throw VaultError(
-                .untrusted, "clients of the destination would refuse the site: \(error.problem)",
-                at: error.place,
-                remedy: again)
-        }
-    }
-
-    private static func taken(_ what: String, at place: String) -> VaultError {
-        VaultError(
-            .busy, "another publisher has taken \(what): the destination has other content", at: place,
-            remedy: again)
+            at: destination.name, remedy: RollbackCheck.again)
     }
 
     /// Throws where the destination has another content under a number.
@@ -215,7 +156,7 @@ extension UploadedSite {
             let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)
         else { return }
         let place = destination.place(of: "metadata/\(name)")
-        guard role == .root else { throw taken(name, at: place) }
+        guard role == .root else { throw RollbackCheck.taken(name, at: place) }
         throw VaultError(
             .untrusted, "the destination has another root under this number: it is another site's", at: place,
             remedy: "check the destination; a root is never replaced")

@@ -11,7 +11,7 @@ import VaultSite
 ///     pending/            metadata that waits for signatures of keys that are kept elsewhere
 ///     trusted-root.json   what clients pin
 ///     .pending            digests of what was written to pending/
-///     .published          the last timestamp that was published from here: versions, digest
+///     .published          what was published from here last: versions, the timestamp's digest
 ///     site/               the signed static site, to be uploaded
 public struct VaultFolder: Sendable {
     public let path: FilePath

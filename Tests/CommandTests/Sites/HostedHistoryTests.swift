@@ -54,6 +54,24 @@ struct HostedHistoryTests {
         #expect(earlier.isEmpty, "\(earlier)")
     }
 
+    /// Roles that the site lists no more: their numbers go on where they come back, as clients remember them.
+    @Test(arguments: ["channels", "bins"]) func aListThatComesBack(name: String) async throws {
+        let value: JSONValue = name == "bins" ? 2 : ["live"]
+        for version in 4...6 {
+            try testSite.settings { $0[name] = value }
+            try folder.write("level/file", "version \(version)")
+            try await publish(second)
+        }
+        try testSite.settings { $0[name] = nil }
+        try await publish(second)
+        try await testSite.fetch().succeeded()
+        try testSite.settings { $0[name] = value }
+        let runner = try await Runner(of: testSite)
+        try await Command.run(["publish", runner.vault, "--against", runner.host] + second).succeeded()
+        try await runner.upload()
+        try await testSite.fetch(runner.host).succeeded()
+    }
+
     @Test func aRetiredKeyThatReturns() async throws {
         let retired = try #require(
             try folder.json("vault/keys/vault.jwks")["keys"]?.elements?.first?["kid"]?.text)

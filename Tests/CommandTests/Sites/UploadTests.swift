@@ -277,6 +277,93 @@ struct UploadTests {
         }
         let sent = try await host.upload().succeeded()
         #expect(sent.text.hasSuffix("; timestamp version 3, after 6\n"), "\(sent.text)")
+        #expect(sent.errorText.contains("warning: the destination has timestamp version 6"))
+        try await expectSound(host)
+    }
+
+    /// A root that lets clients forget versions makes no old site the newest: what remaining keys have signed counts.
+    @Test(arguments: [["timestamp"], ["snapshot"], ["timestamp", "snapshot"]])
+    func aStaleVaultWithANewRoot(roles: [String]) async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await host.upload().succeeded()
+        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
+        for version in 2...3 {
+            try await publish(version: version)
+            try await host.upload().succeeded()
+        }
+        for role in roles { try await Command.run("trust", "rotate", folder["stale"], role).succeeded() }
+        try await host.isUnchanged {
+            for option in [[], ["--dry-run"]] {
+                let refused = try await Command.run(
+                    ["upload", folder["stale/site"], host.destination] + option)
+                refused.failed(76, naming: "version", "--against")
+            }
+        }
+        try await expectSound(host)
+    }
+
+    /// The same for the lists of channels, which only the snapshot names.
+    @Test func aStaleVaultWithChannels() async throws {
+        try testSite.settings { $0["channels"] = ["live"] }
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await publish(version: 2)
+        try await host.upload().succeeded()
+        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
+        try await publish(version: 3)
+        try await host.upload().succeeded()
+        for role in ["timestamp", "snapshot"] {
+            try await Command.run("trust", "rotate", folder["stale"], role).succeeded()
+        }
+        try await host.isUnchanged {
+            try await host.upload(folder["stale/site"]).failed(
+                76, naming: "2.packs.json", "replace the targets key as well")
+        }
+    }
+
+    /// A timestamp that a removed key has signed says nothing about what clients have seen; the files beside it do.
+    @Test func aTimestampByARemovedKey() async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await host.upload().succeeded()
+        let first = try folder.bytes("host/metadata/timestamp.json")
+        try await testSite.trust("rotate", "timestamp").succeeded()
+        try await testSite.publish()
+        try await host.upload().succeeded()
+        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
+        try await publish(version: 2)
+        try await host.upload().succeeded()
+        try folder.write("host/metadata/timestamp.json", first)
+        try await host.isUnchanged {
+            try await host.upload(folder["stale/site"]).failed(
+                76, naming: "it is newer than the site, which lists")
+        }
+        try await host.upload().succeeded()
+        try await expectSound(host)
+    }
+
+    /// Beside a timestamp that is gone: files that no present key has signed hide nothing, and stop nothing.
+    @Test func filesOfOthersWithoutATimestamp() async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        let snapshot: JSONValue = try folder.json("vault/site/metadata/1.snapshot.json")
+        var forged = try #require(snapshot["signed"]?.members)
+        forged["version"] = .integer((1 << 53) - 1)
+        let name = "\((1 << 53) - 1).snapshot.json"
+        try await testSite.sign(forged, as: name, with: folder["vault/keys/snapshot.pem"])
+        let removed = try folder.bytes("vault/site/metadata/\(name)")
+        try FileManager.default.removeItem(atPath: folder["vault/site/metadata/\(name)"])
+        try await testSite.trust("rotate", "snapshot").succeeded()
+        try await testSite.publish()
+        try await host.upload().succeeded()
+        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
+        try await publish(version: 2)
+        try await host.upload().succeeded()
+        try FileManager.default.removeItem(atPath: folder["host/metadata/timestamp.json"])
+        try folder.write("host/metadata/99.snapshot.json", "{}")
+        try folder.write("host/metadata/99.targets.json", "{}")
+        try folder.write("host/metadata/\(name)", removed)
+        try await host.isUnchanged {
+            try await host.upload(folder["stale/site"]).failed(76, naming: "no timestamp any more")
+        }
+        try await host.upload().succeeded()
         try await expectSound(host)
     }
 
