@@ -58,7 +58,7 @@ public struct Restoration: Sendable {
         return try await vault.withPublisherLock { settings async throws(VaultError) in
             var session = try await Publication.session(of: vault, settings, order)
             try await edit(&session)
-            let publication = try Publication(order, session)
+            let publication = try await Publication(order, session)
             return .published(
                 try await isPreview
                     ? publication.preview { _, _ in }
@@ -88,7 +88,7 @@ public struct Restoration: Sendable {
     private func version(
         of id: PackID, in session: AuthorSession
     ) async throws(VaultError) -> (UInt64?, highest: UInt64) {
-        let publication = try Publication(order, session)
+        let publication = try await Publication(order, session)
         let publisher = publication.publisher(sealingInto: session.vault.targets)
         let earlier = try await EarlierPacks(of: session, by: publisher)
         let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
@@ -129,7 +129,7 @@ public struct Restoration: Sendable {
             of: session.settings.structure.sourceChannel, at: moment)
         let listing = tree.map { whole.packs(of: $0.family) } ?? whole
         if let tree, listing.packs.isEmpty { throw nothing(of: tree.family, under: snapshot) }
-        let publication = try Publication(order, session)
+        let publication = try await Publication(order, session)
         let earlier = try await EarlierPacks(
             of: session, by: publication.publisher(sealingInto: session.vault.targets))
         let ids = Set(listing.packs.map(\.pack.id))
