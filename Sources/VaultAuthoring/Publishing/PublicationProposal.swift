@@ -55,6 +55,10 @@ struct PublicationProposal {
         resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
         let shown = try await publisher.complete(
             names.names, for: packs.map(\.id) + resealing.listed.map(\.pack.id), after: earlier)
+        // What quiet names stand for counts.
+        for pack in listed + resealing.listed.map(\.pack) {
+            try deliveries.requireNone(listing: shown.shownID(of: pack.id).targetPath)
+        }
         for index in packs.indices { packs[index].name = shown[listed: packs[index].id]?.name }
         resealing.name(by: shown)
         await warnOfDroppedKeys(
