@@ -1,7 +1,6 @@
 public import SealedPack
 package import StrictJSON
 public import UpdateFramework
-import VaultBytes
 public import VaultErrors
 
 /// What the packs of a site with quiet names are called, with their tags and traits. Publicly each has a keyed digest for a name and
@@ -24,9 +23,16 @@ public struct PackNames: Sendable, Equatable {
     /// In bytes.
     public static let sizeLimit = 64 << 20
 
-    /// The key that makes the listed IDs, wrapped under the content key of the table, so that the next table goes on with it under
-    /// another content key. Clients don't need it.
-    package var wrappedKey: [UInt8]?
+    /// The key that makes the listed IDs, for authors alone: a reader of the table can't compute the listed ID of a name.
+    package struct SealedKey: Sendable, Equatable {
+        package let id: ContentKeyID
+        /// For the vault's own keys.
+        package let slots: [KeySlot]
+
+        package init(id: ContentKeyID, slots: [KeySlot]) { (self.id, self.slots) = (id, slots) }
+    }
+
+    package var key: SealedKey?
     private var entries: [PackID: Entry] = [:]
     private var listedIDs: [PackID: PackID] = [:]
 
@@ -104,7 +110,7 @@ extension TrustChain {
 }
 
 extension PackNames {
-    /// JSON: `{"format": 1, "key": BASE64URL, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
+    /// JSON: `{"format": 1, "key": {"id": BASE64URL, "slots": […]}, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
     public var bytes: [UInt8] { JSONValue.object(json).compact() }
 
     package var json: JSONObject {
@@ -114,7 +120,11 @@ extension PackNames {
             return (id.description, JSONValue.object(json))
         }
         var json: JSONObject = ["format": 1, "packs": .object(JSONObject(lastWins: packs))]
-        json["key"] = wrappedKey.map { .string(Base64URL.encode($0.span)) }
+        json["key"] = key.map {
+            [
+                "id": .string($0.id.description), "slots": .array($0.slots.map { .object($0.json) }),
+            ]
+        }
         return json
     }
 
@@ -129,7 +139,7 @@ extension PackNames {
                 .corrupt, "the format of the names is unknown", at: place,
                 remedy: "use a newer release of this program")
         }
-        if json["key"] != nil { wrappedKey = Base64URL.decode(try json.string("key", at: place).utf8) }
+        if json["key"] != nil { key = try SealedKey(parsing: json.object("key", at: place), place: place) }
         for (id, value) in try json.object("packs", at: place) {
             let entry = try value.asObject(at: place)
             do throws(VaultError) {
@@ -141,5 +151,19 @@ extension PackNames {
                 throw VaultError(.corrupt, error.problem, at: place, remedy: "report it to the publisher")
             }
         }
+    }
+}
+
+extension PackNames.SealedKey {
+    fileprivate init(parsing json: JSONObject, place: String) throws(VaultError) {
+        let id = try ContentKeyID(try json.string("id", at: place), place: place)
+        let values = try json.array("slots", at: place)
+        var slots: [KeySlot] = []
+        for value in values {
+            if let slot = try KeySlot(parsing: try value.asObject(at: place), place: place) {
+                slots.append(slot)
+            }
+        }
+        self.init(id: id, slots: slots)
     }
 }

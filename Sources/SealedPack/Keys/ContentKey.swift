@@ -47,17 +47,6 @@ public final class ContentKey: Sendable {
         return String(authenticator.authenticate(Array(text.utf8).span).hex.prefix(32))
     }
 
-    /// Another key, wrapped (RFC 3394) under a key that is derived from this one: 40 bytes, which may stand in what this key seals.
-    package func wrap(_ other: ContentKey) throws(VaultError) -> [UInt8] {
-        try AESKeyWrap.wrap(other.secret, under: Self.derive("wrap", count: 32, from: secret))
-    }
-
-    /// The key that ``wrap(_:)`` wrapped. Throws `.key` for other bytes.
-    package func unwrap(_ wrapped: [UInt8]) throws(VaultError) -> ContentKey {
-        try ContentKey(
-            AESKeyWrap.unwrap(wrapped.span, under: Self.derive("wrap", count: 32, from: secret)))
-    }
-
     private static func derive(_ name: String, count: Int, from secret: borrowing SecretBytes)
         throws(VaultError)
         -> SecretBytes

@@ -50,6 +50,11 @@ public struct KeySlot: Hashable, Sendable {
         return object
     }
 
+    /// Whether `vaultKey` unwraps it. Another key may have the same ID.
+    package func isWrapped(under vaultKey: VaultKey) -> Bool {
+        keyID == vaultKey.id && (try? AESKeyWrap.unwrap(wrapped.span, under: vaultKey.secret)) != nil
+    }
+
     /// The wrapped content key, if `vaultKey` unwraps it and its ID is `expected`.
     func unwrapped(under vaultKey: VaultKey, expecting expected: ContentKeyID) -> ContentKey? {
         guard let secret = try? AESKeyWrap.unwrap(wrapped.span, under: vaultKey.secret),

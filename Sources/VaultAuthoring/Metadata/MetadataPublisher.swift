@@ -138,11 +138,6 @@ struct MetadataPublisher {
     }
 
     private func requireNoTeams(_ records: [TargetRecord]) throws(VaultError) {
-        for record in records {
-            guard let team = deliveries.first(where: { $0.delegation.covers(record.path) }) else { continue }
-            throw VaultError(
-                .usage, "it is within the paths of the team '\(team.team.role)'", at: "target \(record.path)",
-                remedy: "give the pack another ID, or the team other paths")
-        }
+        for record in records { try deliveries.requireNone(listing: record.path) }
     }
 }

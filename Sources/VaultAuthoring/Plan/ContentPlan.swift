@@ -62,6 +62,7 @@ public struct ContentPlan: Sendable {
         of vault: VaultFolder, keys: any KeyProvider, at host: Site? = nil
     ) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
+        try await AuthorKeys(own: keys, audiences: settings.audiences).requireFewEnough(for: settings)
         let published = try await PublishedVersions(
             of: vault, at: host, in: settings.structure.sourceChannel, keys: keys)
         try self.init(of: settings, from: PlannedSources(of: settings, in: vault), beside: published)

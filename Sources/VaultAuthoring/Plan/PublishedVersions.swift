@@ -46,9 +46,9 @@ struct PublishedVersions {
             }
             let files = PublishedPackFiles(targets: vault.targets, output: vault.targets, host: nil)
             let file = if let hosted { hosted.pack } else { try await files.file(of: table) }
-            names = try await NamesTable(
-                following: table, from: OpenPack(file, key: key), at: hosted
-            ).previous?.names
+            names = try await PublishedNames(
+                in: table, from: OpenPack(file, key: key), at: hosted
+            ).names
         } catch {
             guard error.category == .key || error.category == .missing else { throw error }
             areUnknown = true

@@ -18,17 +18,18 @@ struct RestoredListing {
         self.snapshot = snapshot
         let settings = session.settings
         let targets = session.vault.targets
+        let keys = try await AuthorKeys(own: keys, audiences: settings.audiences)
         let publisher = PackPublisher(
-            vault: session.vault, keys: keys, audiences: settings.audiences, compression: nil,
+            vault: session.vault, keys: keys, compression: nil,
             unpackingLimit: .standard,
             files: PublishedPackFiles(targets: targets, output: targets, host: session.host))
         let channels = [settings.structure.sourceChannel] + settings.structure.channels.dropFirst()
         let present = channels.flatMap { session.published.ownListing(in: $0).packs }
             .flatMap { [$0.pack] + $0.otherVersions }
         let recipients = ChannelResealing.Recipients(of: present, declaredBy: settings)
-        let current = Set(present.flatMap(\.slots).map(\.keyID))
+        let current = keys.holders(of: present.flatMap(\.slots))
         var records = earlier.foreign
-        var opened: [KeyID: [String]] = [:]
+        var opened: [SlotHolder: [String]] = [:]
         for version in earlier.packs.flatMap({ [$0.pack] + $0.otherVersions }) {
             try await publisher.files.require(version)
         }
@@ -36,7 +37,7 @@ struct RestoredListing {
             earlier.packs, for: recipients, by: publisher)
         {
             for version in versions {
-                for key in Set(version.slots.map(\.keyID)).subtracting(current) {
+                for key in keys.holders(of: version.slots).subtracting(current) {
                     opened[key, default: []].append("'\(version.id)' version \(version.version)")
                 }
             }
@@ -44,10 +45,10 @@ struct RestoredListing {
             records.append(try ListedPack(first, otherVersions: Array(versions.dropFirst())).target)
         }
         listing = OwnListing(of: records)
-        for (key, packs) in opened.sorted(by: { $0.key.description < $1.key.description }) {
+        for (key, packs) in opened.sorted(by: { $0.key.text < $1.key.text }) {
             warnings.append(
                 Warning(
-                    "the vault key '\(key)', which nothing that is listed now is sealed for, opens \(packs.listed(upTo: 6))"
+                    "the vault key \(key.text), which nothing that is listed now is sealed for, opens \(packs.listed(upTo: 6))"
                         + " again; give a key that opens these, to seal them for others"))
         }
     }

@@ -11,13 +11,14 @@ struct ChannelResealing {
     struct Recipients {
         private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
         private var audiencesByID: [PackID: [String]] = [:]
-        private var keyIDs: [[String]: Set<KeyID>] = [:]
+        /// All that something is sealed for.
+        private(set) var keys: Set<KeyID> = []
 
         mutating func note(_ pack: PackManifest, for audiences: [String]) {
             slotsByKey[pack.contentKeyID] = pack.slots
             audiencesByID[pack.id] = audiences
             if let family = pack.offer.family { audiencesByID[family] = audiences }
-            keyIDs[audiences] = Set(pack.slots.map(\.keyID))
+            keys.formUnion(pack.slots.map(\.keyID))
         }
 
         init() {}
@@ -29,20 +30,12 @@ struct ChannelResealing {
             for tree in settings.resources { audiencesByID[tree.family] = tree.audiences }
         }
 
-        /// All that something is sealed for.
-        var keys: Set<KeyID> { keyIDs.values.reduce(into: []) { $0.formUnion($1) } }
-
         /// The slots of packs with this content key.
         subscript(key: ContentKeyID) -> [KeySlot]? { slotsByKey[key] }
 
-        /// The audiences that an earlier version must be sealed for again; nil where it is sealed for them, or is none of the sources'.
-        fileprivate func missed(by version: PackManifest) -> [String]? {
-            guard
-                let audiences = audiencesByID[version.id]
-                    ?? version.offer.family.flatMap({ audiencesByID[$0] }),
-                keyIDs[audiences] != Set(version.slots.map(\.keyID))
-            else { return nil }
-            return audiences
+        /// The audiences that a version is for; nil where it is none of the sources'.
+        fileprivate func audiences(of version: PackManifest) -> [String]? {
+            audiencesByID[version.id] ?? version.offer.family.flatMap { audiencesByID[$0] }
         }
     }
 
@@ -70,11 +63,10 @@ struct ChannelResealing {
                 isChanged = true
                 next.append(try ListedPack(first, otherVersions: Array(versions.dropFirst())).target)
                 for (before, after) in zip([old.pack] + old.otherVersions, versions) where before != after {
-                    let kept = Set(after.slots.map(\.keyID))
                     packs.append(
                         PublicationReport.Resealed(
                             channel: channel, id: after.id, version: after.version,
-                            droppedKeys: before.slots.map(\.keyID).filter { !kept.contains($0) }))
+                            droppedKeys: publisher.keys.holders(of: before.slots, without: after.slots)))
                 }
             }
             if isChanged { records[channel] = next }
@@ -110,58 +102,14 @@ struct ChannelResealing {
         _ version: PackManifest, for recipients: Recipients, by publisher: PackPublisher
     ) async throws(VaultError) -> PackManifest {
         let slots = recipients[version.contentKeyID]
-        guard let audiences = slots == nil ? recipients.missed(by: version) : [] else { return version }
+        guard let audiences = slots == nil ? recipients.audiences(of: version) : [] else { return version }
         do throws(VaultError) {
-            return try await publisher.keep(version, slots: slots, for: audiences)
+            // The slots of one key are equal, those of another one with its ID differ.
+            let resealed = try await publisher.keep(version, slots: slots, for: audiences)
+            return Set(resealed.slots) == Set(version.slots) ? version : resealed
         } catch {
             guard error.category == .key else { throw error }
             return version
         }
-    }
-}
-
-/// What vault keys still open that a publication drops, and those that no source is sealed for.
-struct DroppedKeys {
-    /// Dropped by this publication.
-    private let dropped: Set<KeyID>
-    private let keys: Set<KeyID>
-    /// The listed packs that each of them still opens: names with their places, and IDs.
-    private var open: [KeyID: [(id: PackID, text: String)]] = [:]
-
-    /// - Parameters:
-    ///   - dropped: those that some pack is no longer sealed for.
-    ///   - others: those that packs in no source, or that no key here opens, are still sealed for.
-    init(_ dropped: Set<KeyID>, and others: Set<KeyID>) {
-        (self.dropped, keys) = (dropped, dropped.union(others))
-    }
-
-    mutating func note(_ pack: PackManifest, as name: PackID?, _ place: String) {
-        for key in Set(pack.slots.map(\.keyID)).intersection(keys) {
-            open[key, default: []].append((pack.id, "'\(name ?? pack.id)' version \(pack.version) \(place)"))
-        }
-    }
-
-    /// Whether a version of the pack is still listed for the key somewhere.
-    func stillOpens(_ key: KeyID, _ id: PackID) -> Bool { open[key]?.contains { $0.id == id } ?? false }
-
-    var warnings: [Warning] {
-        let sorted = keys.sorted { $0.description < $1.description }
-        var warnings = sorted.compactMap { key -> Warning? in
-            guard let open = open[key] else { return nil }
-            return Warning(
-                "the vault key '\(key)' still opens what is listed: \(open.map(\.text).listed(upTo: 6)); give a key that opens these,"
-                    + " promote other versions, or let the team seal them for others")
-        }
-        if !dropped.isEmpty {
-            let names = sorted.filter(dropped.contains).map { "'\($0)'" }.listed(upTo: 4)
-            warnings.append(
-                Warning(
-                    "holders of \(names) still read what was published before, and later versions of packs, which keep their content"
-                        + " keys; under a new ID a pack gets a new one. Earlier metadata with the old slots stay at the host until their"
-                        + " snapshots have expired and all but the last version of each pack are pruned; those that list a pack which"
-                        + " is listed no more stay longer",
-                    hint: .pruningToLastVersions))
-        }
-        return warnings
     }
 }

@@ -9,20 +9,37 @@ import VaultKeys
 import VaultSite
 
 extension PackPublisher {
-    /// The table of names as it was published last.
+    /// The table of names to go on with. A channel may have gone back to one that no key here opens: then that of another channel
+    /// has the key of the names, too.
     func namesTable(after earlier: EarlierPacks) async throws(VaultError) -> NamesTable {
-        let id = try PackID(PackNames.packID)
-        guard let pack = try files.firstAvailable(earlier.candidates(for: id)) else {
-            return try NamesTable()
+        let tables = try files.available(earlier.candidates(for: PackID(PackNames.packID)))
+        guard let newest = tables.first else { return try await NamesTable(naming: nil, for: keys) }
+        do throws(VaultError) {
+            let published = try await publishedNames(in: newest)
+            return try await NamesTable(
+                naming: published.nameKey(openedBy: keys), for: keys, after: newest, published)
+        } catch {
+            guard error.category == .key else { throw error }
+            for table in tables.dropFirst() {
+                guard let nameKey = try? await publishedNames(in: table).nameKey(openedBy: keys) else {
+                    continue
+                }
+                return try await NamesTable(naming: nameKey, for: keys, after: newest)
+            }
+            throw error
         }
-        return try await namesTable(of: pack)
     }
 
-    private func namesTable(of pack: PackManifest) async throws(VaultError) -> NamesTable {
-        let key = try await openers().contentKey(
+    /// Whether the names can be published anew after this table.
+    func canGoOn(after table: PackManifest) async -> Bool {
+        (try? await publishedNames(in: table).nameKey(openedBy: keys)) != nil
+    }
+
+    private func publishedNames(in pack: PackManifest) async throws(VaultError) -> PublishedNames {
+        let key = try await keys.openers().contentKey(
             pack.contentKeyID, slots: pack.slots, place: pack.id.description)
         let (file, hosted) = try await files.published(pack, key: key)
-        return try await NamesTable(following: pack, from: file, at: hosted)
+        return try await PublishedNames(in: pack, from: file, at: hosted)
     }
 
     /// What listed packs are called, also those that only a table of before or of another channel has; for reports alone.
@@ -32,7 +49,7 @@ extension PackPublisher {
         var names = names
         for pack in earlier.candidates(for: try PackID(PackNames.packID))
         where listed.contains(where: { names[listed: $0] == nil && $0 != pack.id }) {
-            guard let table = try? await namesTable(of: pack).previous else { continue }
+            guard let table = try? await publishedNames(in: pack) else { continue }
             names.complete(by: table.names, for: listed)
         }
         return names
@@ -45,15 +62,15 @@ extension PackPublisher {
         _ names: PackNames, after table: NamesTable, forReadersOf readable: [PackManifest],
         _ earlier: EarlierPacks
     ) async throws(VaultError) -> SealingResult {
-        if let same = table.version(with: names) {
-            var pack = same.pack
+        let bytes = table.bytes(with: names)
+        if var pack = table.newest, let same = table.published, same.bytes == bytes {
             pack.slots = try await slots(of: same.key, replacing: pack.slots, forReadersOf: readable)
             return SealingResult(manifest: pack, reusedPieces: pack.pieceCount)
         }
         let key = try ContentKey.generate()
         let slots = try await slots(of: key, replacing: [], forReadersOf: readable)
         return try await sealTable(
-            table.bytes(with: names, under: key), under: key, slots, after: table.previous?.pack, earlier)
+            bytes, under: key, slots, after: table.newest, earlier)
     }
 
     private func sealTable(
@@ -81,7 +98,7 @@ extension PackPublisher {
     ) async throws(VaultError) -> PackManifest {
         var table = table
         do throws(VaultError) {
-            let key = try await openers().contentKey(
+            let key = try await keys.openers().contentKey(
                 table.contentKeyID, slots: table.slots, place: table.id.description)
             table.slots = try await slots(of: key, replacing: table.slots, forReadersOf: readable)
         } catch {
@@ -95,9 +112,9 @@ extension PackPublisher {
     private func slots(
         of key: ContentKey, replacing earlier: [KeySlot], forReadersOf readable: [PackManifest]
     ) async throws(VaultError) -> [KeySlot] {
-        var slots = try await ContentKeyChoice.slots(of: key, for: keys)
+        var slots = try await ContentKeyChoice.slots(of: key, for: keys.own)
         let readers = Set(readable.flatMap(\.slots).map(\.keyID)).subtracting(slots.map(\.keyID))
-        let openers = try openers()
+        let openers = try keys.openers()
         for id in readers.sorted(by: { $0.description < $1.description }) {
             if let reader = (try? await openers.keys(for: id))?.vaultKeys.first {
                 slots.append(try KeySlot(wrapping: key, under: reader))
@@ -105,7 +122,7 @@ extension PackPublisher {
                 slots += earlier.filter { $0.keyID == id }
             }
         }
-        try KeySlot.requireCount(slots.count, at: "vault keys")
+        try KeySlot.requireCount(slots.count, at: AuthorKeys.readersOfNames)
         return slots
     }
 }

@@ -13,9 +13,7 @@ import VaultSite
 /// Writes packs to a site's targets, under names that no metadata lists yet.
 struct PackPublisher {
     let vault: VaultFolder
-    /// The vault's own keys.
-    let keys: any KeyProvider
-    let audiences: Audiences
+    let keys: AuthorKeys
     /// Overrides the settings.
     let compression: Compression?
     /// How much an archive may unpack to.
@@ -131,13 +129,7 @@ struct PackPublisher {
         async throws(VaultError) -> ContentKeyChoice
     {
         return try await ContentKeyChoice(
-            following: previous, keys: previous == nil ? keys : openers(),
-            sealingFor: names.isEmpty ? keys : audiences.keys(of: names))
-    }
-
-    /// What opens earlier versions: the vault's own keys, and those of all audiences.
-    func openers() throws(VaultError) -> any KeyProvider {
-        CombinedKeyProvider([keys, try audiences.keys(of: audiences.all)])
+            following: previous, keys: keys.openers(), sealingFor: keys.recipients(names))
     }
 
     /// A version that stays listed, for the keys that another pack with its content key is sealed for.

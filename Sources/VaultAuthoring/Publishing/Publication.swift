@@ -15,8 +15,7 @@ public struct Publication: Sendable {
     private let order: PublicationRequest
     private let session: AuthorSession
     private let deliveries: [TeamDelivery]
-    /// The vault's own keys.
-    let keys: any KeyProvider
+    let keys: AuthorKeys
 
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
     ///
@@ -29,7 +28,7 @@ public struct Publication: Sendable {
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
-            try await Publication(order, session(of: vault, settings, order, edit))
+            try await Publication(order, await session(of: vault, settings, order, edit))
                 .run(savingSettings: edit != nil, onPack)
         }
     }
@@ -42,7 +41,7 @@ public struct Publication: Sendable {
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
-            try await Publication(order, session(of: vault, settings, order, edit)).preview(onPack)
+            try await Publication(order, await session(of: vault, settings, order, edit)).preview(onPack)
         }
     }
 
@@ -58,10 +57,12 @@ public struct Publication: Sendable {
             of: vault, settings, period: period, passphrase: order.passphrase, at: order.host)
     }
 
-    init(_ order: PublicationRequest, _ session: AuthorSession) throws(VaultError) {
+    init(_ order: PublicationRequest, _ session: AuthorSession) async throws(VaultError) {
         if order.keys != nil { try session.settings.requireUseOfVaultKeys(at: session.vault.settings) }
         self.order = order
-        keys = order.keys ?? FileKeyProvider(path: session.vault.vaultKeys)
+        keys = try await AuthorKeys(
+            own: order.keys ?? FileKeyProvider(path: session.vault.vaultKeys),
+            audiences: session.settings.audiences)
         self.session = session
         deliveries = try session.deliveries()
     }
@@ -123,6 +124,7 @@ public struct Publication: Sendable {
         if order.isStrict, let first = findings.first(where: { $0.severity == .error }) ?? findings.first {
             throw first.refusal(at: session.vault.path.string)
         }
+        try await keys.requireFewEnough(for: session.settings)
         var proposal = try await PublicationProposal(
             for: session, deliveries, by: publisher(sealingInto: output),
             acceptingRemovedKeys: order.acceptsRemovedKeys, onPack: onPack)
@@ -140,8 +142,8 @@ public struct Publication: Sendable {
 
     func publisher(sealingInto output: FilePath) -> PackPublisher {
         PackPublisher(
-            vault: session.vault, keys: keys, audiences: session.settings.audiences,
-            compression: order.compression, unpackingLimit: order.unpackingLimit,
+            vault: session.vault, keys: keys, compression: order.compression,
+            unpackingLimit: order.unpackingLimit,
             files: PublishedPackFiles(targets: session.vault.targets, output: output, host: session.host))
     }
 }

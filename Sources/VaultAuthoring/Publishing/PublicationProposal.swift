@@ -38,7 +38,7 @@ struct PublicationProposal {
             let restored = try await session.listing(pin, acceptingRemovedKeys: acceptsRemovedKeys)
             records = restored.foreign
             let recipients = try DeclaredRecipients(of: settings, named: names)
-            try await list(restored.packs, after: earlier, by: publisher) { recipients[$0] }
+            try await list(restored.packs, after: earlier, naming: names, by: publisher) { recipients[$0] }
             restorations = [
                 .init(subject: .channel(settings.structure.sourceChannel), snapshot: pin.snapshot)
             ]
@@ -55,16 +55,20 @@ struct PublicationProposal {
         resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
         let shown = try await publisher.complete(
             names.names, for: packs.map(\.id) + resealing.listed.map(\.pack.id), after: earlier)
+        // What quiet names stand for counts.
+        for pack in listed + resealing.listed.map(\.pack) {
+            try deliveries.requireNone(listing: shown.shownID(of: pack.id).targetPath)
+        }
         for index in packs.indices { packs[index].name = shown[listed: packs[index].id]?.name }
         resealing.name(by: shown)
         await warnOfDroppedKeys(
-            in: settings.structure.sourceChannel, deliveries, shown, own: publisher.keys)
+            in: settings.structure.sourceChannel, deliveries, shown, publisher.keys)
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
         if let warning = changed.warning { warnings.append(warning) }
         warnings += session.warnings
         let teams = try await TeamPathConflicts(
-            of: deliveries, in: settings, of: vault, keys: publisher.keys)
+            of: deliveries, in: settings, of: vault, keys: publisher.keys.own)
         warnings += PlanFinding.naming(teams.conflicts).map { Warning($0) }
         warnings += teams.notices.map { Warning($0) }
         if let warning = Self.readableTags(of: settings) { warnings.append(warning) }
@@ -107,7 +111,9 @@ struct PublicationProposal {
             if let pin = tree.pin {
                 let restored = try await session.listing(
                     pin, of: tree.family, acceptingRemovedKeys: acceptsRemovedKeys)
-                try await list(restored.packs, after: earlier, by: publisher) { _ in tree.audiences }
+                try await list(restored.packs, after: earlier, naming: names, by: publisher) { _ in
+                    tree.audiences
+                }
                 restorations.append(.init(subject: .tree(tree.family), snapshot: pin.snapshot))
                 continue
             }
@@ -120,7 +126,7 @@ struct PublicationProposal {
         if let table = names.table {
             let result = try await publisher.seal(
                 names.names, after: table, forReadersOf: listed, earlier)
-            try list(result, beside: [], after: earlier)
+            try list(result, beside: [], after: earlier, publisher.keys)
         }
     }
 
@@ -133,8 +139,8 @@ struct PublicationProposal {
     ///
     /// - Parameter audiences: of a pack; nil for one that no source declares: its slots stay as they were.
     private mutating func list(
-        _ packs: [ListedPack], after earlier: EarlierPacks, by publisher: PackPublisher,
-        for audiences: (PackManifest) -> [String]?
+        _ packs: [ListedPack], after earlier: EarlierPacks, naming names: QuietNames,
+        by publisher: PackPublisher, for audiences: (PackManifest) -> [String]?
     ) async throws(VaultError) {
         let sorted = packs.sorted { $0.pack.id < $1.pack.id }
         // The table of names last, which is for the readers of the others.
@@ -143,7 +149,8 @@ struct PublicationProposal {
             for var version in [listed.pack] + listed.otherVersions {
                 try await publisher.files.require(version)
                 if version.isNamesTable {
-                    version = try await publisher.reseal(namesTable: version, forReadersOf: self.listed)
+                    version = try await restore(
+                        namesTable: version, after: earlier, naming: names, by: publisher)
                 } else if let names = audiences(version) {
                     version = try await publisher.keep(
                         version, slots: recipients[version.contentKeyID], for: names,
@@ -159,13 +166,28 @@ struct PublicationProposal {
             records.append(try ListedPack(pack, otherVersions: Array(versions.dropFirst())).target)
             var report = PublicationReport.Pack(
                 SealingResult(manifest: pack, reusedPieces: pack.pieceCount),
-                after: earlier.listed[pack.id]?.pack, isPinned: true)
+                after: earlier.listed[pack.id]?.pack, keys: publisher.keys, isPinned: true)
             report.others = versions.dropFirst().map {
                 PublicationReport.Other(version: $0.version, apps: $0.offer.apps)
             }
             self.packs.append(report)
             changed.note(pack, after: earlier)
         }
+    }
+
+    /// The table of the packs that are listed so far. One that no key here opens gives way to what is known of their names: without
+    /// its keys nobody could go on with it.
+    private func restore(
+        namesTable table: PackManifest, after earlier: EarlierPacks, naming names: QuietNames,
+        by publisher: PackPublisher
+    ) async throws(VaultError) -> PackManifest {
+        guard let newest = names.table, await !publisher.canGoOn(after: table) else {
+            return try await publisher.reseal(namesTable: table, forReadersOf: listed)
+        }
+        let ids = listed.map(\.id)
+        var kept = PackNames()
+        kept.complete(by: try await publisher.complete(names.names, for: ids, after: earlier), for: ids)
+        return try await publisher.seal(kept, after: newest, forReadersOf: listed, earlier).manifest
     }
 
     /// Quiet names do not hide the tags that teams have.
@@ -188,17 +210,17 @@ struct PublicationProposal {
             let kept = compatible.kept(of: listed, notFor: [pack.offer.apps], except: [pack.version])
             others = try await keep(kept, for: audiences, by: publisher)
         }
-        try list(result, beside: others, after: earlier, isPinned: isPinned)
+        try list(result, beside: others, after: earlier, publisher.keys, isPinned: isPinned)
     }
 
     private mutating func list(
         _ result: SealingResult, beside others: [PackManifest], after earlier: EarlierPacks,
-        isPinned: Bool = false
+        _ keys: AuthorKeys, isPinned: Bool = false
     ) throws(VaultError) {
         let pack = result.manifest
         slots += pack.slots
         var report = PublicationReport.Pack(
-            result, after: earlier.listed[pack.id]?.pack, isPinned: isPinned)
+            result, after: earlier.listed[pack.id]?.pack, keys: keys, isPinned: isPinned)
         report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
         records.append(try ListedPack(pack, otherVersions: others).target)
         packs.append(report)
@@ -242,24 +264,25 @@ struct PublicationProposal {
     }
 
     /// A key that leaked is dropped, and may open more than its owner thinks: also what stands in no source any more, each time.
-    ///
-    /// - Parameter own: the vault's own keys, which are in use even where no pack is for them.
     private mutating func warnOfDroppedKeys(
-        in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames, own: any KeyProvider
+        in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames, _ keys: AuthorKeys
     ) async {
         let now = Set(packs.flatMap(\.droppedKeys) + resealing.packs.flatMap(\.droppedKeys))
         let listed = listed
-        let inUse = recipients.keys.union(((try? await own.allKeys().vaultKeys) ?? []).map(\.id))
-        let stale = Set((listed + resealing.listed.map(\.pack)).flatMap(\.slots).map(\.keyID))
-        var dropped = DroppedKeys(now, and: stale.subtracting(inUse))
+        // The vault's own keys are in use even where no pack is for them.
+        let inUse = recipients.keys.union(((try? await keys.own.allKeys().vaultKeys) ?? []).map(\.id))
+        let stale = keys.holders(of: (listed + resealing.listed.map(\.pack)).flatMap(\.slots))
+            .filter { $0.isReplaced || !inUse.contains($0.id) }
+        var dropped = DroppedKeys(now, and: stale)
         func note(_ pack: PackManifest, _ place: String) {
-            dropped.note(pack, as: names[listed: pack.id]?.name, place)
+            dropped.note(
+                pack, for: keys.holders(of: pack.slots), as: names[listed: pack.id]?.name, place)
         }
         for pack in listed { note(pack, "in the channel \(source)") }
         for (channel, pack) in resealing.listed { note(pack, "in the channel \(channel)") }
         for delivery in deliveries {
             for listed in delivery.reachablePacks.packs
-            where listed.pack.slots.contains(where: { now.contains($0.keyID) }) {
+            where !keys.holders(of: listed.pack.slots).isDisjoint(with: now) {
                 note(listed.pack, "of the team \(delivery.team.role)")
             }
         }

@@ -1,7 +1,6 @@
 import PackSealing
 public import SealedPack
 public import VaultErrors
-public import VaultKeys
 public import VaultSite
 
 /// The result of a publication.
@@ -27,7 +26,7 @@ public struct PublicationReport: Sendable {
         /// Pieces with the same bytes in the previous version.
         public let reusedPieces: UInt32
         /// Vault keys that opened the previous version, and that no channel lists the pack for any more.
-        public internal(set) var droppedKeys: [KeyID]
+        public internal(set) var droppedKeys: [SlotHolder]
         /// Whether an earlier version is listed instead of the source.
         public let isPinned: Bool
         /// The team that lists it from now on, of one that moved.
@@ -57,7 +56,7 @@ public struct PublicationReport: Sendable {
         public internal(set) var name: PackID?
         public let version: UInt64
         /// Vault keys that open it no longer.
-        public let droppedKeys: [KeyID]
+        public let droppedKeys: [SlotHolder]
     }
 
     /// A listing of before that is live in the place of sources.
@@ -113,15 +112,14 @@ extension PublicationReport {
 }
 
 extension PublicationReport.Pack {
-    init(_ sealed: SealingResult, after previous: PackManifest?, isPinned: Bool) {
+    init(_ sealed: SealingResult, after previous: PackManifest?, keys: AuthorKeys, isPinned: Bool) {
         let pack = sealed.manifest
         self.init(
             id: pack.id, version: pack.version, change: Self.change(from: previous, to: pack),
             length: pack.length, pieces: pack.pieceCount,
             reusedPieces: sealed.reusedPieces + sealed.repeatedPieces,
-            droppedKeys: (previous?.slots ?? []).map(\.keyID).filter { id in
-                !pack.slots.contains { $0.keyID == id }
-            }, isPinned: isPinned, team: nil)
+            droppedKeys: keys.holders(of: previous?.slots ?? [], without: pack.slots), isPinned: isPinned,
+            team: nil)
     }
 
     private static func change(from previous: PackManifest?, to pack: PackManifest)

@@ -61,12 +61,20 @@ struct PublishedPackFiles {
 
     /// A pack that waits for a signature is at no host.
     func firstAvailable(_ packs: [PackManifest]) throws(VaultError) -> PackManifest? {
-        guard let host else { return packs.first }
+        try available(packs).first
+    }
+
+    func available(_ packs: [PackManifest]) throws(VaultError) -> [PackManifest] {
+        guard let host else { return packs }
+        var available: [PackManifest] = []
         for pack in packs {
-            if host.lists(pack) || host.keeps(pack) { return pack }
-            if try isHere(pack) { return pack }
+            if host.lists(pack) || host.keeps(pack) {
+                available.append(pack)
+            } else if try isHere(pack) {
+                available.append(pack)
+            }
         }
-        return nil
+        return available
     }
 
     /// Throws `missing`, `notHosted` or `corrupt` unless a version is here, or at the host.

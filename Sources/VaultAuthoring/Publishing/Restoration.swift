@@ -59,7 +59,7 @@ public struct Restoration: Sendable {
         return try await vault.withPublisherLock { settings async throws(VaultError) in
             var session = try await Publication.session(of: vault, settings, order)
             try await edit(&session)
-            let publication = try Publication(order, session)
+            let publication = try await Publication(order, session)
             if isPreview { return .published(try await publication.preview { _, _ in }) }
             var report = try await publication.run(savingSettings: true) { _, _ in }
             report.needsSettingsElsewhere =
@@ -90,7 +90,7 @@ public struct Restoration: Sendable {
         case .source: return nil
         case .moment(let given): moment = given
         }
-        let publisher = try Publication(order, session).publisher(sealingInto: session.vault.targets)
+        let publisher = try await Publication(order, session).publisher(sealingInto: session.vault.targets)
         let earlier = try await EarlierPacks(of: session, by: publisher)
         let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
         let listed = try names.listedID(of: id, family: nil)

@@ -23,16 +23,15 @@ public struct ContentKeyChoice: Sendable {
         slots = try await Self.slots(of: key, for: recipients ?? keys)
     }
 
-    /// A slot for each vault key of a provider. Throws `.key` where it has none, `.usage` for too many.
+    /// A slot for each vault key of a provider. Throws `.key` where it has none, `.usage` for too many and for two with one ID.
     static func slots(of key: ContentKey, for recipients: any KeyProvider) async throws(VaultError)
         -> [KeySlot]
     {
         var slots: [KeySlot] = []
-        let vaultKeys = try await recipients.allKeys().vaultKeys
-        try KeySlot.requireCount(Set(vaultKeys.map(\.id)).count, at: "vault keys")
-        for vaultKey in vaultKeys where !slots.contains(where: { $0.keyID == vaultKey.id }) {
-            slots.append(try KeySlot(wrapping: key, under: vaultKey))
-        }
+        let ring = try await recipients.allKeys()
+        try ring.requireDistinctIDs()
+        try KeySlot.requireCount(ring.vaultKeys.count, at: "vault keys")
+        for vaultKey in ring.vaultKeys { slots.append(try KeySlot(wrapping: key, under: vaultKey)) }
         guard !slots.isEmpty else {
             throw VaultError(
                 .key, "no vault key was given to seal for", at: "vault keys",

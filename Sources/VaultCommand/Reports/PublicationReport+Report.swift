@@ -35,7 +35,7 @@ extension PublicationReport: Report {
                     "others": .objects(pack.others) {
                         ["version": .number($0.version), "apps": "\($0.apps)"]
                     }, "updates": .objects(pack.updates, \.json),
-                    "droppedKeys": .texts(pack.droppedKeys),
+                    "droppedKeys": .texts(pack.droppedKeys.map(\.id)),
                     "team": pack.team.map { .string($0) } ?? .null,
                 ]
             },
@@ -43,7 +43,7 @@ extension PublicationReport: Report {
                 [
                     "channel": .string($0.channel.name), "id": "\($0.id)",
                     "name": $0.name.map { .string($0.description) } ?? .null,
-                    "version": .number($0.version), "droppedKeys": .texts($0.droppedKeys),
+                    "version": .number($0.version), "droppedKeys": .texts($0.droppedKeys.map(\.id)),
                 ]
             },
             "restored": .objects(restorations) {
@@ -79,7 +79,7 @@ extension PublicationReport: Report {
         }
         for (key, packs) in packsByDroppedKey {
             Console.note(
-                "\(packs.map(\.description).listed(upTo: 6)) \(packs.count == 1 ? "is" : "are") no longer sealed for the vault key '\(key)'"
+                "\(packs.map(\.description).listed(upTo: 6)) \(packs.count == 1 ? "is" : "are") no longer sealed for the vault key \(key)"
             )
         }
         isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written, isOfTeam: isOfTeam)
@@ -87,12 +87,12 @@ extension PublicationReport: Report {
 }
 
 extension PublicationReport {
-    fileprivate var packsByDroppedKey: [(key: KeyID, packs: [PackID])] {
-        var byKey: [KeyID: [PackID]] = [:]
+    fileprivate var packsByDroppedKey: [(key: String, packs: [PackID])] {
+        var byKey: [String: [PackID]] = [:]
         for pack in packs {
-            for key in pack.droppedKeys { byKey[key, default: []].append(pack.name ?? pack.id) }
+            for key in pack.droppedKeys { byKey[key.text, default: []].append(pack.name ?? pack.id) }
         }
-        return byKey.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
+        return byKey.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 

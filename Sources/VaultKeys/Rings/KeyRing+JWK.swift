@@ -71,7 +71,7 @@ extension KeyRing {
             throw VaultError(.key, "two keys have the kid '\(id)'", at: place, remedy: "remove one of them")
         }
         switch try members.purpose(place: place) {
-        case .wrapping: append(try VaultKey(id: id, secret: secret))
+        case .wrapping: append(try VaultKey(id: id, secret: secret, place: place))
         case .content: append(try InjectedContentKey(id: id, secret: secret, place: place))
         }
     }

@@ -1,5 +1,6 @@
 import VaultBytes
 import VaultCrypto
+public import VaultErrors
 
 /// Keys of both kinds, in the order in which they were given.
 ///
@@ -50,6 +51,20 @@ public struct KeyRing: Sendable {
             return
         }
         contentKeys.append(key)
+    }
+
+    /// Throws `.usage` where two vault keys have one ID. Slots name their keys by it, so who seals for both could not tell whose a slot is.
+    public func requireDistinctIDs() throws(VaultError) {
+        var known: [KeyID: VaultKey] = [:]
+        for key in vaultKeys {
+            guard let other = known.updateValue(key, forKey: key.id) else { continue }
+            throw VaultError(
+                .usage,
+                "two different keys have the ID '\(key.id)': that of \(other.place), and that of \(key.place)",
+                at: "vault keys",
+                remedy: "give the new key an ID of its own, as \"kid\" of its JWK, or make one",
+                hint: .makingVaultKey)
+        }
     }
 
     func contains(_ id: KeyID) -> Bool {

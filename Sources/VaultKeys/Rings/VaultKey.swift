@@ -12,12 +12,19 @@ public final class VaultKey: Sendable {
     public let id: KeyID
     /// 32 bytes.
     public let secret: SecretBytes
+    /// Where it was read, for messages.
+    let place: String
 
     /// - Throws: ``VaultErrors/VaultError`` of category `key` unless `secret` has 32 bytes.
-    public init(id: KeyID, secret: consuming SecretBytes) throws(VaultError) {
+    public convenience init(id: KeyID, secret: consuming SecretBytes) throws(VaultError) {
+        try self.init(id: id, secret: secret, place: "key '\(id)'")
+    }
+
+    init(id: KeyID, secret: consuming SecretBytes, place: String) throws(VaultError) {
         guard secret.count == Self.byteCount else { throw .wrongSize(secret.count, at: "key '\(id)'") }
         self.id = id
         self.secret = secret
+        self.place = place
     }
 }
 

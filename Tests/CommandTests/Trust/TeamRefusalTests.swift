@@ -28,6 +28,21 @@ struct TeamRefusalTests {
         #expect(verdict.exitCode == (id == "level" ? 0 : 1))
     }
 
+    /// A name of the studio's within a team's paths is refused whether it is quiet or not: two packs would have it.
+    @Test(arguments: [false, true]) func aNameOfTheStudioWithinItsPaths(isQuiet: Bool) async throws {
+        try testSite.settings {
+            $0["quietNames"] = .bool(isQuiet)
+            var packs = $0["packs"]?.members ?? [:]
+            packs["dlc1/island"] = ["source": "../level"]
+            $0["packs"] = .object(packs)
+        }
+        for options in [["--dry-run"], []] {
+            let result = try await Command.run(["publish", testSite.vault] + options)
+            result.failed(
+                64, naming: "target packs/dlc1/island.avpack", "within the paths of the team 'dlc1'")
+        }
+    }
+
     /// A path of its own that leads to another pack's manifest is no pack.
     @Test func itsPathUnderAnothersID() async throws {
         let studios = try folder.json("vault/site/metadata/1.targets.json")["signed", "targets"] as JSONValue?
