@@ -91,7 +91,8 @@ public struct Restoration: Sendable {
         let publication = try Publication(order, session)
         let publisher = publication.publisher(sealingInto: session.vault.targets)
         let earlier = try await EarlierPacks(of: session, by: publisher)
-        let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
+        let names = try await QuietNames(
+            session.settings.hasQuietNames, after: earlier, by: publisher)
         let listed = try names.listedID(of: id, family: nil)
         try await session.host?.readWholeHistory(of: [listed])
         let highest = try earlier.history.versions(of: listed).first ?? 0
