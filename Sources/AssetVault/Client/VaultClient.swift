@@ -175,8 +175,10 @@ public actor VaultClient {
         try access.record(listing)
         let occasion = PlanningOccasion.app(selected.selection)
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
-        let stored = try await storeAccess.inventory.storedPacks(
+        var stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
+        // The table of names was brought with the listing, or could not be.
+        if listing.hasQuietNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
         let keys = keysOfRun(for: selected.offers)
         var stager = stager(with: keys, within: allowance)
         let missingKeys = await missingKeys(for: selected, on: occasion, with: stored, using: keys)

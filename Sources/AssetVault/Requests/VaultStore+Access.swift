@@ -17,7 +17,13 @@ extension VaultStore {
     /// Throws `.key` where only the names are missing.
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
         await openWaitingNames()
-        guard let listing = try await storedListing() else { return nil }
+        guard var listing = try await storedListing() else { return nil }
+        // Their file is damaged or gone: the table that is loaded has them.
+        if listing.hasQuietNames == true, listing.storedNames == nil,
+            (try? await adoptNames(with: keys)) ?? nil != nil, let renewed = try await storedListing()
+        {
+            listing = renewed
+        }
         if let present = try await listing.taggedPacks(with: tags) {
             try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
             return present.packs

@@ -129,17 +129,18 @@ import Testing
         let total = try Tree(testSite.site).files.filter { $0.hasSuffix(".avpack") }
             .map { try folder.bytes("vault/site/\($0)").count }.reduce(0, +)
         let limited = ["--metered", "--metered-allowance"]
+        let server = try FaultServer(testSite.site)
         // Enough for each of the two, and not for both.
         let allowance = max(size, total - size) + 16
         try #require(allowance < total)
-        let result = try await testSite.fetch(nil, limited[0], limited[1], "\(allowance)")
+        let result = try await testSite.fetch(server.url, limited[0], limited[1], "\(allowance)")
         #expect(result.exitCode == 78, "\(result.errorText)")
         let packs = try await testSite.status()
         #expect(packs.values.filter { $0.version != nil }.count == 1, "\(packs)")
         // Too large by itself, it keeps nothing else away.
         try #require(total - size < size)
         let other = folder["other"]
-        let small = try await testSite.fetch(nil, limited[0], limited[1], "\(size - 1)", into: other)
+        let small = try await testSite.fetch(server.url, limited[0], limited[1], "\(size - 1)", into: other)
         #expect(small.exitCode == 78, "\(small.errorText)")
         #expect(try await testSite.status(of: other).values.contains { $0.version == 1 })
     }
