@@ -9,16 +9,18 @@ public import VaultSite
 import VaultTransport
 
 extension PackNames {
-    /// Downloads, verifies and decrypts the table of pack names of a site that hides them, of several channels all tables. Nil where
-    /// names are public.
+    /// Downloads, verifies and decrypts the table of pack names of a channel that hides them, of several channels each table that a
+    /// key opens. Nil where names are public.
     ///
-    /// - Parameter scratch: an existing folder, for the downloaded pack.
-    /// - Throws: `missing` where names are hidden and no table of them is listed.
+    /// - Parameters:
+    ///   - channel: the one that lists the packs; nil for all.
+    ///   - scratch: an existing folder, for the downloaded pack.
+    /// - Throws: `missing` where names are hidden and no table of them is listed, `key` where no key opens any.
     public static func open(
-        listedBy tree: TargetTree, in packs: PublishedPacks, at site: Site, keys: any KeyProvider,
-        scratch: FilePath
+        listedBy tree: TargetTree, in packs: PublishedPacks, of channel: Channel?, at site: Site,
+        keys: any KeyProvider, scratch: FilePath
     ) async throws(VaultError) -> PackNames? {
-        guard tree.chain.hasQuietNames else { return nil }
+        guard channel.map(tree.hasQuietNames) ?? tree.hasQuietNames else { return nil }
         // A site without packs has no names either.
         if packs.packs.isEmpty { return PackNames() }
         let tables = packs.packs.map(\.pack).filter { $0.id.description == packID }
@@ -27,14 +29,22 @@ extension PackNames {
                 .missing, "the site hides the names of its packs, and lists no table of them",
                 at: site.location.description, remedy: "publish the vault again")
         }
-        var names = PackNames()
+        var names: PackNames?
+        var missingKey: VaultError?
         // Of a pack that several name the newest table counts.
         for table in tables.reversed() {
             let file = try await PackOfSite(site, scratch: scratch).file(of: table, in: tree.chain)
-            names.complete(
-                by: try await Self.names(in: file, keys: keys, at: site.location.description),
-                for: packs.packs.map(\.pack.id))
+            do throws(VaultError) {
+                let opened = try await Self.names(in: file, keys: keys, at: site.location.description)
+                var known = names ?? PackNames()
+                known.complete(by: opened, for: packs.packs.map(\.pack.id))
+                names = known
+            } catch {
+                guard error.category == .key else { throw error }
+                missingKey = missingKey ?? error
+            }
         }
+        if names == nil, let missingKey { throw missingKey }
         return names
     }
 

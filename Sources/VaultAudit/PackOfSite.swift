@@ -25,7 +25,7 @@ public struct PackOfSite: Sendable {
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
         let published = try PublishedPacks(of: tree, in: channel)
         var names = PackNames()
-        if tree.chain.hasQuietNames {
+        if tree.hasQuietNames(channel) {
             guard let keys else {
                 throw VaultError(
                     .key, "the site's names are quiet, and no key was given", at: name.description,
@@ -33,7 +33,8 @@ public struct PackOfSite: Sendable {
             }
             names =
                 try await PackNames.open(
-                    listedBy: tree, in: published, at: site, keys: keys, scratch: scratch) ?? names
+                    listedBy: tree, in: published, of: channel, at: site, keys: keys, scratch: scratch)
+                ?? names
         }
         guard let listed = published[names.listedID(of: name) ?? name] else {
             throw VaultError(

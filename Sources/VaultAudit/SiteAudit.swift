@@ -66,7 +66,7 @@ public struct SiteAudit: Sendable {
     ) async -> PackNames? {
         guard let keys else { return nil }
         let names = try? await PackNames.open(
-            listedBy: tree, in: published, at: site, keys: keys, scratch: scratch)
+            listedBy: tree, in: published, of: nil, at: site, keys: keys, scratch: scratch)
         return names ?? nil
     }
 

@@ -1,6 +1,5 @@
 public import SealedPack
 package import StrictJSON
-public import UpdateFramework
 public import VaultErrors
 
 /// What the packs of a site with quiet names are called, with their tags and traits. Publicly each has a keyed digest for a name and
@@ -16,7 +15,8 @@ public struct PackNames: Sendable, Equatable {
 
     /// The pack with the table. No other pack may have this ID.
     public static let packID = "assetvault.names"
-    /// The member of the signed part of the top-level targets that says so: true where names are quiet.
+    /// The member of the signed part of the role that lists a channel's packs, or delegates to their bins: true where it lists
+    /// them under quiet names.
     public static let member = "x-quiet-names"
     /// The table's path in its pack.
     public static let path = "names.json"
@@ -102,11 +102,6 @@ extension PackNames {
             error.category, naming(error.problem), at: naming(error.place), remedy: naming(error.remedy),
             hint: error.hint, missingBytes: error.missingBytes)
     }
-}
-
-extension TrustChain {
-    /// Whether the names of the site's packs are keyed digests.
-    public var hasQuietNames: Bool { targets.document.signed[PackNames.member] == .bool(true) }
 }
 
 extension PackNames {

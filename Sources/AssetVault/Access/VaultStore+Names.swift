@@ -8,9 +8,32 @@ import VaultSite
 
 /// What packs are called whose site hides it. Inside the library a pack has the ID that its site lists; callers give names, and get
 /// them in answers, updates and errors. Without the names that is the listed ID.
+///
+/// Where names became quiet, or public again, the store may have a pack under both IDs: the listing that decided last says which one
+/// counts, and the other one stands in for it until that is loaded.
 extension VaultStore {
     /// The ID that the site lists a pack by: a digest where names are quiet, else the name itself.
-    public func listedID(of name: PackID) -> PackID { names?.listedID(of: name) ?? name }
+    public func listedID(of name: PackID) -> PackID { storedNames?.listedID(of: name) ?? name }
+
+    /// The ID that a pack is loaded under: the listed one, or else its other one. A quiet ID means just this one where it is loaded.
+    func presentID(of id: PackID) -> PackID {
+        guard let storedNames else { return id }
+        let wanted = storedNames.names[listed: id] == nil ? storedNames.listedID(of: id) : id
+        let ids = [wanted, storedNames.otherID(of: wanted)].compactMap(\.self)
+        return ids.first { (try? isLoaded($0)) == true } ?? wanted
+    }
+
+    /// All IDs that the store may have a pack under, the listed one first; of a quiet ID just this one.
+    func allIDs(of id: PackID) -> [PackID] {
+        guard let storedNames, storedNames.names[listed: id] == nil else { return [id] }
+        let listed = storedNames.listedID(of: id)
+        return [listed, storedNames.otherID(of: listed)].compactMap(\.self)
+    }
+
+    /// Whether nothing is here under an ID that the site does not list the pack by now.
+    func isSuperseded(_ pack: PackStatus) -> Bool {
+        pack.state == .absent && listedID(of: pack.listedID) != pack.listedID
+    }
 
     /// The name of a pack; nil for one whose ID is its name, or whose name is not known.
     public func name(of id: PackID) -> PackID? { names?[listed: id]?.name }
@@ -46,22 +69,31 @@ extension VaultStore {
         do throws(VaultError) { return try await body() } catch { throw shown(error) }
     }
 
+    private var names: PackNames? { storedNames?.names }
+
     /// As the app opened them last; read again when the file changed.
-    private var names: PackNames? {
+    private var storedNames: StoredNames? {
         guard let status = try? FileSystem.status(of: layout.names) else { return nil }
         return knownNames.withLock { known in
             if let known, known.stamp == [status.modified, Int64(clamping: status.size)] {
                 return known.names
             }
             guard let stored = try? StoredNames(of: storeAccess) else { return nil }
-            known = (stored.names, [status.modified, Int64(clamping: status.size)])
-            return stored.names
+            known = (stored, [status.modified, Int64(clamping: status.size)])
+            return stored
         }
     }
 }
 
-/// The table of names of a site that hides them.
+/// The table of names of a channel that hides them.
 extension VaultStore {
+    /// Notes by which kind of names packs are listed now.
+    func noteNames(areQuiet: Bool) throws(VaultError) {
+        guard var stored = try StoredNames(of: storeAccess), stored.areQuiet != areQuiet else { return }
+        stored.areQuiet = areQuiet
+        try stored.save(in: layout)
+    }
+
     /// Keeps the names of the table that is loaded. Nil where none is.
     func adoptNames(with keys: (any KeyProvider)?) async throws(VaultError) -> PackNames? {
         let store = storeAccess
@@ -73,11 +105,13 @@ extension VaultStore {
         var names = try PackNames(parsing: bytes, place: id.description)
         // Another channel lists other packs; those that the store has keep their names.
         if let earlier { names.complete(by: earlier.names, for: try store.records.ids()) }
-        try StoredNames(names, of: table).save(in: layout)
+        var stored = StoredNames(names, of: table)
+        stored.areQuiet = earlier?.areQuiet ?? true
+        try stored.save(in: layout)
         return names
     }
 
-    /// Opens the table if it waits. Returns why its key is missing.
+    /// Opens the table if it waits. Returns why it could not.
     func unlockNames(
         by stager: PackStager, in batch: WorkQueue.Batch
     ) async throws(VaultError) -> VaultError? {
@@ -85,10 +119,15 @@ extension VaultStore {
         var stager = stager
         // It is no pack of the app's.
         stager.space.observer = { _ in }
-        let (_, error) = try await StagingRun(stager: stager, batch: batch).unlock([id])
-        if let error, error.category != .key { throw error }
-        if error == nil { _ = try await adoptNames(with: stager.keys) }
-        return error
+        do throws(VaultError) {
+            let (_, error) = try await StagingRun(stager: stager, batch: batch).unlock([id])
+            if let error { throw error }
+            _ = try await adoptNames(with: stager.keys)
+            return nil
+        } catch {
+            guard error.concernsOnePack else { throw error }
+            return error
+        }
     }
 
     /// Opens the table if it waits for a key that the store has: offline, tags are known by it alone.
@@ -104,5 +143,50 @@ extension VaultStore {
             if try await storeAccess.journal.state(of: id).waiting != nil { return id }
             return try storeAccess.waiting(id).digests().isEmpty ? nil : id
         }
+    }
+}
+
+/// Packs that are listed by other names than before.
+extension VaultStore {
+    /// What the app decided on packs that it has under their other names goes on under the listed ones.
+    func continueDecisions(on listed: [PackID]) async throws(VaultError) {
+        guard let storedNames else { return }
+        let store = storeAccess
+        let known = Set(try store.records.ids())
+        for id in listed {
+            guard let other = storedNames.otherID(of: id), known.contains(other),
+                let old = try? store.records.record(of: other), old.loaded != nil || old.isRemoved,
+                let own = try? store.records.record(of: id), own.loaded == nil, !own.isRemoved
+            else { continue }
+            try await store.journal.updateRecord(of: id) {
+                $0.isRemoved = old.isRemoved && !known.contains(id)
+                $0.chosenForm = $0.chosenForm ?? old.chosenForm
+                ($0.isDeclaredPurgeable, $0.isKept) = (old.isDeclaredPurgeable, old.isKept)
+            }
+        }
+    }
+
+    /// Removes packs under their other names where the version that the site lists is loaded, as it removes earlier versions. A
+    /// version that a reader holds goes when it is free.
+    func removeSuperseded(by listed: [PackID]) async throws(VaultError) {
+        guard let storedNames else { return }
+        let store = storeAccess
+        let known = Set(try store.records.allIDs())
+        for id in listed where storedNames.listedID(of: id) == id {
+            guard let other = storedNames.otherID(of: id), known.contains(other), try isLoaded(id),
+                try store.records.record(of: id).waiting == nil
+            else { continue }
+            try await store.removal.removeSuperseded(other)
+        }
+    }
+}
+
+extension VaultError {
+    /// - Parameter table: the pack with the names.
+    static func closedNames(_ table: PackManifest) -> VaultError {
+        let keys = table.keyIDs.map { "'\($0)'" }.listed(upTo: 4)
+        return VaultError(
+            .key, "the site's names are quiet, and no key was given that opens their table",
+            at: table.id.description, remedy: "give one of its keys: \(keys)", hint: .givingKey)
     }
 }

@@ -18,7 +18,7 @@ public final class VaultStore: Sendable {
     let openPacks = OpenPackCache()
     private let uses = LastUseRecorder()
     /// With the time and the size of their file.
-    let knownNames = Mutex<(names: PackNames, stamp: [Int64])?>(nil)
+    let knownNames = Mutex<(names: StoredNames, stamp: [Int64])?>(nil)
     /// The versions that URLs were given for.
     let shown = Mutex<[FilePath: PackLease]>([:])
 
@@ -51,13 +51,14 @@ public final class VaultStore: Sendable {
                 failed.failure = PackFailure(readingState: error)
                 found.append(
                     PackStatus(
-                        id: shownID(of: id), failed, arrival: nil, hasVersionsLeft: true, isOpening: false))
+                        id: shownID(of: id), listedID: id, failed, arrival: nil, hasVersionsLeft: true,
+                        isOpening: false))
             }
         }
         for id in try await listedIDs() where !known.contains(id) {
             found.append(try status(of: id, PackRecord()))
         }
-        return found.sorted { $0.id < $1.id }
+        return found.filter { !isSuperseded($0) }.sorted { $0.id < $1.id }
     }
 
     /// The packs that the stored metadata list; none where they fail verification.
@@ -68,7 +69,7 @@ public final class VaultStore: Sendable {
 
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
-        let id = listedID(of: id)
+        let id = presentID(of: id)
         let record = try await hasStore ? brought.record(of: id) : PackRecord()
         return try status(of: id, record)
     }
@@ -95,26 +96,26 @@ public final class VaultStore: Sendable {
         // A process that opens a pack has a locked scratch folder beside its versions.
         let isOpening = try VersionFolder(of: id, in: layout)?.folder.hasScratchInUse() ?? false
         return PackStatus(
-            id: shownID(of: id), record, arrival: arrival, hasVersionsLeft: hasVersionsLeft,
+            id: shownID(of: id), listedID: id, record, arrival: arrival, hasVersionsLeft: hasVersionsLeft,
             isOpening: isOpening)
     }
 
     /// Whether a version of the pack is ready for use.
-    private func isLoaded(_ id: PackID) throws(VaultError) -> Bool {
+    func isLoaded(_ id: PackID) throws(VaultError) -> Bool {
         try FileSystem.status(of: layout.current(of: id), followingLinks: true) != nil
     }
 
-    /// The packs of which no version is ready for use.
+    /// The packs of which no version is ready for use, under a public name or a quiet one.
     func notLoaded(of ids: [PackID]) throws(VaultError) -> [PackID] {
         var found: [PackID] = []
-        for id in ids where try !isLoaded(id) { found.append(id) }
+        for id in ids where try !isLoaded(presentID(of: id)) { found.append(id) }
         return found
     }
 
     /// The stable path of a pack in permanent storage: a link to its live version, which an update may replace at any
     /// moment. Throws `.missing` before it is loaded.
     public func path(of id: PackID) throws(VaultError) -> FilePath {
-        let id = listedID(of: id)
+        let id = presentID(of: id)
         guard try isLoaded(id) else { throw .notLoaded(shownID(of: id), at: layout.current(of: id)) }
         return layout.current(of: id)
     }
@@ -149,7 +150,7 @@ public final class VaultStore: Sendable {
 
     /// Throws `.missing` for any pack that is not loaded.
     @concurrent func loadedLease(of id: PackID) async throws(VaultError) -> PackLease {
-        let id = listedID(of: id)
+        let id = presentID(of: id)
         let lease = try await PackLease.acquire(id, named: shownID(of: id), in: layout)
         noteUse(of: lease)
         return lease

@@ -40,6 +40,8 @@ public enum PackState: Sendable, Hashable {
 /// The status of one pack, as `assetvault status` prints it.
 public struct PackStatus: Sendable, Hashable {
     public let id: PackID
+    /// The ID that it is or was listed by: where names are quiet a digest, and one that stays while the pack is loaded.
+    public let listedID: PackID
     /// The state of the newest version that the store knows.
     public let state: PackState
     /// The version that is ready for use.
@@ -60,10 +62,10 @@ extension PackStatus {
     ///   - hasVersionsLeft: whether a removed pack still has a version in permanent storage; ignored for other packs.
     ///   - isOpening: whether a process writes a version.
     init(
-        id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, hasVersionsLeft: Bool,
-        isOpening: Bool
+        id: PackID, listedID: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?,
+        hasVersionsLeft: Bool, isOpening: Bool
     ) {
-        self.id = id
+        (self.id, self.listedID) = (id, listedID)
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
         waitingVersion = record.waiting?.version

@@ -26,7 +26,7 @@ extension SiteAccess {
     /// Throws `.usage` for one of these traits that no listed pack has: it would choose nothing. Where a role can't be verified, or names are
     /// quiet and not known here, nothing is said.
     func requireKnown(_ stated: [String], in listing: Listing) async throws(VaultError) {
-        guard !listing.chain.hasQuietNames || listing.names != nil else { return }
+        guard listing.hasQuietNames == false || listing.names != nil else { return }
         let tree = try await lookup(in: listing).tree(of: listing.chain)
         guard tree.refusals.isEmpty else { return }
         var known: Set<String> = []

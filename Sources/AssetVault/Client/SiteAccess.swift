@@ -30,7 +30,10 @@ struct SiteAccess: Sendable {
         let site: Site
         /// What was asked for, completed by what the store remembers.
         let choice: ListingChoice
-        /// Real pack IDs of a site that lists them as keyed digests (quiet names); nil until the table was read.
+        /// Whether the channel lists keyed digests for the names of its packs (quiet names); nil where its role could not be read,
+        /// so that no pack of the site's own is known.
+        let hasQuietNames: Bool?
+        /// What they stand for; nil where names are public, and until the table was read.
         var names: PackNames?
         /// Why the names may not be those of this listing; nil where they are, or where names are public.
         var missingNames: VaultError?
@@ -69,7 +72,7 @@ struct SiteAccess: Sendable {
             let site = Site(mirror.location, transport: mirror.transport, retries: retries)
             do throws(VaultError) {
                 let chain = try await trust.refresh(from: site, trusting: trustedRoot, now: now)
-                return try adoptListing(of: chain, at: site, now: now)
+                return try await adoptListing(of: chain, at: site, now: now)
             } catch {
                 firstError = firstError ?? error
                 guard error.isHostFailure || error.category == .untrusted else { break }
@@ -79,12 +82,23 @@ struct SiteAccess: Sendable {
     }
 
     /// What clients of the channel see.
-    private func adoptListing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing
-    {
+    private func adoptListing(
+        of siteChain: TrustChain, at site: Site, now: UTCTime
+    ) async throws(VaultError) -> Listing {
         let choice = try StoredListingChoice(of: store).completing(choice)
+        let channel = choice.channel ?? .live
+        let chain = try siteChain.following(channel)
+        let hasQuietNames: Bool?
+        do throws(VaultError) {
+            hasQuietNames = try await trust.lookup(from: site, now: now).hasQuietNames(channel, in: chain)
+        } catch {
+            // Whoever looks for packs gets the error.
+            if Task.isCancelled { throw error }
+            hasQuietNames = nil
+        }
         return Listing(
-            chain: try chain.following(choice.channel ?? .live), siteChain: chain, site: site, choice: choice,
-            names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil, now: now)
+            chain: chain, siteChain: siteChain, site: site, choice: choice, hasQuietNames: hasQuietNames,
+            names: hasQuietNames == false ? nil : try StoredNames(of: store)?.names, now: now)
     }
 
     /// Records the choice of channel, app version and device by which a listing was read: the store follows it from now on.
@@ -116,9 +130,8 @@ struct SiteAccess: Sendable {
             remedy: Self.choice(among: tree.records, listing.names))
     }
 
-    /// The pack with the table of quiet names; nil for a site whose names are public.
+    /// The pack with the table of quiet names; nil where the channel lists none.
     func namesOffer(in listing: Listing) async throws(VaultError) -> LocatedPack? {
-        guard listing.chain.hasQuietNames else { return nil }
         let id = try PackID(PackNames.packID)
         let record = try await lookup(in: listing).target(at: id.targetPath, in: listing.chain)
         return try record.flatMap { record throws(VaultError) in

@@ -44,7 +44,7 @@ extension VaultClient {
         let missing = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
         let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)
         let offers = selected.offers.byID
-        var stager = stager(with: keys)
+        var stager = stager(with: keys, within: newAllowance)
         // It says what the allowance may be raised by.
         stager.network = networkAccess
         var costs: [DownloadCost] = []

@@ -1,34 +1,53 @@
 import SealedPack
 import VaultErrors
-import VaultFileSystem
 import VaultSite
 
 extension VaultClient {
-    /// Brings the table of a site with quiet names, and opens it where its key is here, unless the store has its names. Without
-    /// the key it waits as any pack, and packs have the names that the store knows, if any.
-    func openNames(of listing: inout SiteAccess.Listing) async throws(VaultError) {
-        guard listing.chain.hasQuietNames else {
-            // The site has made its names public.
-            if try FileSystem.exists(storeAccess.layout.names) {
-                try FileSystem.removeFile(storeAccess.layout.names)
-            }
-            return
+    /// Brings the table of a channel with quiet names, and opens it where its key is here, unless the store has its names. Without
+    /// the key it waits as any pack, and packs have the names that the store knows, if any; so it is where the table fails.
+    ///
+    /// - Parameter allowance: of the whole call.
+    func openNames(
+        of listing: inout SiteAccess.Listing, within allowance: TransferAllowance
+    ) async throws(VaultError) {
+        guard let hasQuietNames = listing.hasQuietNames else { return }
+        try store.noteNames(areQuiet: hasQuietNames)
+        if hasQuietNames {
+            listing.missingNames = try await bringNames(of: &listing, within: allowance)
+            guard listing.missingNames == nil else { return }
         }
-        guard let offer = try await access.namesOffer(in: listing) else { return }
-        if let stored = try? StoredNames(of: storeAccess), stored.digest == offer.pack.sha256 { return }
-        let keys = keysOfRun(for: [offer])
+        await access.trust.noteReadable(listing.siteChain)
+    }
+
+    /// Returns why the names are not those of the listing; nil where they are.
+    private func bringNames(
+        of listing: inout SiteAccess.Listing, within allowance: TransferAllowance
+    ) async throws(VaultError) -> VaultError? {
+        var table: PackManifest?
         do throws(VaultError) {
-            if try await stager(with: keys).stage(offer) == .loaded,
-                let names = try await store.adoptNames(with: keys)
-            {
-                listing.names = names
-                return
+            guard let offer = try await access.namesOffer(in: listing) else { return nil }
+            table = offer.pack
+            if let stored = try? StoredNames(of: storeAccess), stored.digest == offer.pack.sha256 {
+                return nil
             }
+            let keys = keysOfRun(for: [offer])
+            let stager = stager(with: keys, within: allowance)
+            do throws(VaultError) {
+                if try await stager.stage(offer) == .loaded,
+                    let names = try await store.adoptNames(with: keys)
+                {
+                    listing.names = names
+                    return nil
+                }
+            } catch {
+                await stager.recordFailure(error, of: StagingTask(id: offer.pack.id, offer: offer))
+                throw error
+            }
+            return .closedNames(offer.pack)
         } catch {
-            guard error.category == .key else { throw error }
+            guard error.concernsOnePack else { throw error }
+            if error.category == .key, let table { return .closedNames(table) }
+            return error
         }
-        listing.missingNames = VaultError(
-            .key, "the site's names are quiet, and no key was given that opens their table",
-            at: offer.pack.id.description, remedy: "give a key of the site", hint: .givingKey)
     }
 }

@@ -48,12 +48,14 @@ extension VaultClient {
             missing = try await stillMissing(afterUnlocking: store.notLoaded(of: missing))
         }
         guard !missing.isEmpty else { return }
-        if requireLatest { try await updateListing() }
-        try await byNewestListing(for: missing.map(\.description).joined(separator: ", ")) {
+        let allowance = newAllowance
+        if requireLatest { try await updateListing(within: allowance) }
+        try await byNewestListing(for: missing.map(\.description).joined(separator: ", "), within: allowance)
+        {
             _, _ throws(VaultError) in
             // The listing may have brought their names.
             missing = missing.map(store.listedID)
-            let awaitingKey = try await stage(.only(missing), in: work.makeBatch())
+            let awaitingKey = try await stage(.only(missing), in: work.makeBatch(), within: allowance)
             if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
             try await requireNoneAwaitsKey(of: missing)
             missing = try store.notLoaded(of: missing)
@@ -97,7 +99,7 @@ extension VaultClient {
         for (id, record) in try await store.brought.records() {
             guard id.description != PackNames.packID, let present = record.waiting ?? record.loaded?.pack
             else { continue }
-            switch digests[id] {
+            switch digests[store.listedID(of: id)] {
             case nil: withdrawn.append(store.shownID(of: id))
             case present.sha256?: break
             case .some: updated.append(store.shownID(of: id))
@@ -112,16 +114,20 @@ extension VaultClient {
     /// Does something by the listing that the client knows, then by new ones until there is a result. An older one decides nothing where
     /// another process has staged and removed packs by a newer one, and where the host has replaced its files.
     ///
-    /// - Parameter body: receives whether the listing is new; nil where a newer one may lead to a result.
+    /// - Parameters:
+    ///   - allowance: of the whole call.
+    ///   - body: receives whether the listing is new; nil where a newer one may lead to a result.
     func byNewestListing<Result>(
-        for place: String,
+        for place: String, within allowance: TransferAllowance,
         _ body: (_ listing: SiteAccess.Listing, _ isNew: Bool) async throws(VaultError) -> Result?
     ) async throws(VaultError) -> Result {
         var outdated: VaultError?
         for attempt in 0..<Self.attempts {
             let isNew = attempt > 0 || listing == nil
             if attempt > 0 {
-                do throws(VaultError) { try await updateListing() } catch { throw outdated ?? error }
+                do throws(VaultError) { try await updateListing(within: allowance) } catch {
+                    throw outdated ?? error
+                }
             }
             let listing = try await currentListing()
             do throws(VaultError) {

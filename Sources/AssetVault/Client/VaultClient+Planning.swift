@@ -43,7 +43,7 @@ extension VaultClient {
         missing: [PackID: VaultError], by stager: PackStager
     ) async throws(VaultError) -> Plan {
         let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)
-        guard let allowance = configuration.policy.meteredAllowance, work.network == .metered,
+        guard let allowance = stager.network.allowance.left, work.network == .metered,
             plan.downloads.saturatingSum(\.pack.length) > allowance
         else { return plan }
         let offers = selected.offers.byID

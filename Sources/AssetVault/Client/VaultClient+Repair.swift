@@ -29,7 +29,7 @@ extension VaultClient {
         var repaired: [PackID] = []
         var firstError: VaultError?
         var missingKey: VaultError?
-        let stager = stager(with: await store.keysOfRun(for: known))
+        let stager = stager(with: await store.keysOfRun(for: known), within: newAllowance)
         for id in known {
             do throws(VaultError) {
                 if try await repairIfDamaged(id, by: stager) {

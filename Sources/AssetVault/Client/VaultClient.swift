@@ -75,13 +75,17 @@ public actor VaultClient {
     }
 
     /// The same without a record of what was asked for: that follows once it is used, and only if it works.
+    ///
+    /// - Parameter allowance: of the whole call; nil where nothing follows in it.
     @discardableResult
-    func updateListing(now: UTCTime = .now) async throws(VaultError) -> SiteAccess.Listing {
+    func updateListing(
+        now: UTCTime = .now, within allowance: TransferAllowance? = nil
+    ) async throws(VaultError) -> SiteAccess.Listing {
         let space = DiskSpace(
             store: storeAccess, reserve: configuration.policy.lowWaterMark, observer: observer)
         let access = access
         var listing = try await space.making { () throws(VaultError) in try await access.refresh(now: now) }
-        try await openNames(of: &listing)
+        try await openNames(of: &listing, within: allowance ?? newAllowance)
         self.listing = listing
         return listing
     }
@@ -117,12 +121,16 @@ public actor VaultClient {
         async throws(VaultError) -> FetchReport
     {
         try await storeAccess.recovery.recover()
-        do throws(VaultError) { try await updateListing(now: now) } catch {
+        let allowance = newAllowance
+        let listing: SiteAccess.Listing
+        do throws(VaultError) { listing = try await updateListing(now: now, within: allowance) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
-        let awaitingKey = try await stage(selection, in: batch)
+        let awaitingKey = try await stage(selection, in: batch, within: allowance)
         try await storeAccess.removal.removeUnneededDownloads()
+        // That its key is missing is no failure.
+        if let failure = listing.missingNames, failure.category != .key { throw failure }
         return FetchReport(awaitingKey: awaitingKey.map(store.shown))
     }
 
@@ -136,14 +144,14 @@ public actor VaultClient {
 
     /// Stages what is missing of a selection, by the metadata that were read last. Returns the packs that wait for their
     /// key.
-    func stage(_ selection: PackSelection, in batch: WorkQueue.Batch) async throws(VaultError)
-        -> [PackAwaitingKey]
-    {
+    func stage(
+        _ selection: PackSelection, in batch: WorkQueue.Batch, within allowance: TransferAllowance
+    ) async throws(VaultError) -> [PackAwaitingKey] {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
         try await note(selected, in: listing)
         try selected.requireKnownTags()
-        return try await stage(selected, listedBy: listing, in: batch)
+        return try await stage(selected, listedBy: listing, in: batch, within: allowance)
     }
 
     /// Keeps what the app may want to know of a selection.
@@ -158,17 +166,21 @@ public actor VaultClient {
     ///
     /// - Parameters:
     ///   - batch: decides when each of them is worked on.
+    ///   - allowance: of the whole call.
     ///   - needsAll: whether nothing is downloaded where one of them is refused: the others would be of no use.
     func stage(
         _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
-        needsAll: Bool = false
+        within allowance: TransferAllowance, needsAll: Bool = false
     ) async throws(VaultError) -> [PackAwaitingKey] {
         try access.record(listing)
         let occasion = PlanningOccasion.app(selected.selection)
-        let stored = try await storeAccess.inventory.storedPacks(
+        try await store.continueDecisions(on: selected.offers.map(\.pack.id))
+        var stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
+        // The table of names was brought with the listing, or could not be.
+        if listing.hasQuietNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
         let keys = keysOfRun(for: selected.offers)
-        var stager = stager(with: keys)
+        var stager = stager(with: keys, within: allowance)
         let missingKeys = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
         let plan = try await affordablePlan(
             for: selected, on: occasion, with: stored, missing: missingKeys, by: stager)
@@ -185,6 +197,7 @@ public actor VaultClient {
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
+        try? await store.removeSuperseded(by: selected.offers.map(\.pack.id))
         if let variants = selected.variants {
             try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.candidateIDs)
         }
@@ -220,9 +233,12 @@ public actor VaultClient {
         configuration.keys.map { CachingKeyProvider($0, reservingFor: offers.ownKeyIDs) }
     }
 
-    /// A stager in the app's role, for one call: what may come over a metered network is counted anew.
-    func stager(with keys: (any KeyProvider)?) -> PackStager {
-        let network = networkAccess.limited(to: TransferAllowance(configuration.policy.meteredAllowance))
+    /// What may come over a metered network in one call: it is counted anew.
+    var newAllowance: TransferAllowance { TransferAllowance(configuration.policy.meteredAllowance) }
+
+    /// A stager in the app's role, for one call.
+    func stager(with keys: (any KeyProvider)?, within allowance: TransferAllowance) -> PackStager {
+        let network = networkAccess.limited(to: allowance)
         var stager = PackStager(
             store: storeAccess, network: network, retries: configuration.retries,
             keys: keys, form: configuration.form, openings: openings, observer: observer)

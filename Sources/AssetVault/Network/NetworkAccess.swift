@@ -7,7 +7,7 @@ struct NetworkAccess: Sendable {
     private let base: any Transport
     private let log: TrafficLog
     private let use: @Sendable () -> NetworkUse
-    private var allowance = TransferAllowance(nil)
+    private(set) var allowance = TransferAllowance(nil)
 
     init(
         _ base: any Transport, in store: StoreAccess,

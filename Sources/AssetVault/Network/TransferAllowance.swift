@@ -9,10 +9,13 @@ final class TransferAllowance: Sendable {
 
     init(_ limit: UInt64?) { self.limit = limit }
 
+    /// Nil for no limit.
+    var left: UInt64? { limit.map { limit in limit - min(limit, received.withLock { $0 }) } }
+
     /// Throws `.limit` where fewer bytes are left, before any of them comes.
     func requireRoom(for count: UInt64, at place: String) throws(VaultError) {
         guard let limit else { return }
-        let left = limit - min(limit, received.withLock { $0 })
+        let left = left ?? limit
         guard count > left else { return }
         throw exceeded(limit, by: count - left, at: place)
     }

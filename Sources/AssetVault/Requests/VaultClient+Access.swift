@@ -52,7 +52,8 @@ extension VaultClient {
         isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
-        return try await byNewestListing(for: tags.sorted().joined(separator: ", ")) {
+        let allowance = newAllowance
+        return try await byNewestListing(for: tags.sorted().joined(separator: ", "), within: allowance) {
             listing, isNew throws(VaultError) in
             let selected = try await select(tags, in: listing)
             // They may have been published since.
@@ -65,7 +66,7 @@ extension VaultClient {
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             do throws(VaultError) {
                 let awaitingKey = try await stage(
-                    selected, listedBy: listing, in: batch, reportingTo: downloads)
+                    selected, listedBy: listing, in: batch, within: allowance, reportingTo: downloads)
                 if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
             } catch {
                 // Another process removed or purged one while it was staged. Here it is still wanted.
@@ -109,7 +110,7 @@ extension VaultClient {
 
     private func stage(
         _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
-        reportingTo downloads: RequestDownloads
+        within allowance: TransferAllowance, reportingTo downloads: RequestDownloads
     ) async throws(VaultError) -> [PackAwaitingKey] {
         let ids = selected.offers.map(\.pack.id)
         let missing = Set(try store.notLoaded(of: ids))
@@ -119,7 +120,7 @@ extension VaultClient {
             for await update in updates { downloads.note(update) }
         }()
         let result = await outcome { () throws(VaultError) in
-            try await self.stage(selected, listedBy: listing, in: batch, needsAll: true)
+            try await self.stage(selected, listedBy: listing, in: batch, within: allowance, needsAll: true)
         }
         updates.end()
         await reporting

@@ -13,20 +13,34 @@ extension VaultStore {
         return try await grant(packs, tags, within: limit)
     }
 
-    /// By the latest state of the site in which all that may list them was read; nil where there is none.
+    /// By the latest state of the site in which all that may list them was read, and their names are known; nil where there is none.
+    /// Throws `.key` where only the names are missing.
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
         await openWaitingNames()
-        guard let listing = try await storedListing() else { return nil }
+        guard var listing = try await storedListing() else { return nil }
+        // Their file is damaged or gone: the table that is loaded has them.
+        if listing.hasQuietNames == true, listing.storedNames == nil,
+            (try? await adoptNames(with: keys)) ?? nil != nil, let renewed = try await storedListing()
+        {
+            listing = renewed
+        }
         if let present = try await listing.taggedPacks(with: tags) {
             try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
             return present.packs
         }
-        return try await listing.firstEarlier { earlier throws(VaultError) in
+        let earlier = try await listing.firstEarlier { earlier throws(VaultError) in
             // A tag that it does not know may be in what was not read since.
             guard let found = try await earlier.taggedPacks(with: tags), found.unknownTags.isEmpty
-            else { return nil }
+            else { return [PackManifest]?.none }
             return found.packs
         }
+        if let earlier { return earlier }
+        if listing.hasQuietNames == true, try await !listing.knowsNames,
+            let table = try await listing.namesTable
+        {
+            throw .closedNames(table)
+        }
+        return nil
     }
 
     /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.

@@ -40,6 +40,22 @@ struct PackRemoval: Sendable {
         try finishRemoval(of: id, record)
     }
 
+    /// Removes what is here of a pack that the site lists by another ID now. It comes back without being asked for where the site
+    /// lists this one again.
+    func removeSuperseded(_ id: PackID) async throws(VaultError) {
+        let workMark = try store.recovery.beginWork()
+        defer { withExtendedLifetime(workMark) {} }
+        try await store.withLock { () throws(VaultError) in
+            var record = try store.recovery.recover(locked: id)
+            guard !record.isRemoved else { return }
+            let waits = try !store.waiting(id).digests().isEmpty
+            guard waits || record.loaded != nil || record.arriving != nil else { return }
+            record.isReplacedVariant = true
+            try records.save(record, of: id)
+            try remove(locked: id, isPurge: true)
+        }
+    }
+
     /// Removes all that is left of a pack, as far as no reader holds it.
     func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
         if role == .app { try VersionFolder(of: id, in: layout)?.deactivate() }

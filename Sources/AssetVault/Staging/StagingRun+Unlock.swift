@@ -5,9 +5,13 @@ extension StagingRun {
     /// Opens waiting packs, and those kept sealed where the opened form is wanted. Returns the packs that were loaded, and the
     /// first error when all were tried.
     ///
-    /// - Parameter ids: nil for all of them.
-    func unlock(_ ids: [PackID]?) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
-        let wanted = try await stager.unopenedIDs(among: ids)
+    /// - Parameters:
+    ///   - ids: nil for all of them.
+    ///   - left: one that was tried already.
+    func unlock(
+        _ ids: [PackID]?, except left: String? = nil
+    ) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
+        let wanted = try await stager.unopenedIDs(among: ids).filter { $0.description != left }
         let outcomes = try await run(wanted.map { StagingTask(id: $0, offer: nil, needsKey: true) })
         var loaded: [PackID] = []
         var firstError: VaultError?

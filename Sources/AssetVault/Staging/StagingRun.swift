@@ -139,7 +139,7 @@ struct StagingRun: Sendable {
                     if !task.needsKey, let state = try await stager.stateWithoutKey(task, after: error) {
                         return (state, error)
                     }
-                    await recordFailure(error, of: task)
+                    await stager.recordFailure(error, of: task)
                     throw error
                 }
             }
@@ -181,19 +181,6 @@ struct StagingRun: Sendable {
         return Outcome(id: id, result: result)
     }
 
-    /// Cancel, pause, busy and a missing key are not failures, nor is a network that may bring no more.
-    private func recordFailure(_ error: VaultError, of task: StagingTask) async {
-        let isAwaitingKey = task.offer == nil && error.category == .key
-        guard error.concernsOnePack, !isAwaitingKey, error.category != .limit else { return }
-        // An error after the rename into shared/ is not recorded: the pack is there.
-        if !stager.opensPacks, let pack = task.offer?.pack,
-            (try? stager.store.waiting(pack.id).open(pack)) != nil
-        {
-            return
-        }
-        try? await stager.store.journal.recordFailure(error, of: task.id)
-    }
-
     /// Other processes stage the same packs: where one of them was faster, the pack is looked for again.
     private func stage(_ task: StagingTask) async throws(VaultError) -> PackState {
         var deadline: ContinuousClock.Instant?
@@ -209,5 +196,20 @@ struct StagingRun: Sendable {
                 try await pause(for: .milliseconds(100), at: task.id.description)
             }
         }
+    }
+}
+
+extension PackStager {
+    /// Cancel, pause, busy and a missing key are not failures, nor is a network that may bring no more.
+    func recordFailure(_ error: VaultError, of task: StagingTask) async {
+        let isAwaitingKey = task.offer == nil && error.category == .key
+        guard error.concernsOnePack, !isAwaitingKey, error.category != .limit else { return }
+        // An error after the rename into shared/ is not recorded: the pack is there.
+        if !opensPacks, let pack = task.offer?.pack,
+            (try? store.waiting(pack.id).open(pack)) != nil
+        {
+            return
+        }
+        try? await store.journal.recordFailure(error, of: task.id)
     }
 }

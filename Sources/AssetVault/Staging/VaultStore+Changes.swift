@@ -55,10 +55,11 @@ extension VaultStore {
         stager.storedListing = try await StoredListing(
             of: store, trusting: trustedRoot, choosing: choice,
             listing: try store.records.unacceptedPacks(
-                among: ids.map { ids throws(VaultError) in try ids.map(listedID) + [PackID(PackNames.packID)]
+                among: ids.map { ids throws(VaultError) in
+                    try ids.flatMap(allIDs) + [PackID(PackNames.packID)]
                 }))
         try await store.recovery.recover()
-        let waiting = try await stager.unopenedIDs(among: ids?.map(listedID))
+        let waiting = try await stager.unopenedIDs(among: ids?.flatMap(allIDs))
         let asked = CachingKeyProvider(
             keys, reservingFor: await stager.storedListing?.offers(of: waiting).ownKeyIDs ?? [])
         stager.keys = asked
@@ -69,12 +70,14 @@ extension VaultStore {
             // Within an attempt the provider is asked once for each key, and in all attempts for the same ones.
             await asked.forgetAnswers()
             let run = StagingRun(stager: stager, batch: batch)
-            let missingNames = try await unlockNames(by: stager, in: batch)
-            let listed = ids?.map(listedID)
-            let (opened, failure) = try await run.unlock(listed)
+            // One that fails is one pack: the others are opened, and what they need of its names is known from before.
+            let closedNames = try await unlockNames(by: stager, in: batch)
+            let (opened, failure) = try await run.unlock(
+                ids?.flatMap(allIDs), except: closedNames == nil ? nil : PackNames.packID)
             loaded += opened.map(shownID)
-            let absent = try notLoaded(of: listed ?? []).first
-            guard let error = failure ?? (absent == nil ? nil : missingNames) else {
+            try? await removeSuperseded(by: opened)
+            let absent = try notLoaded(of: ids?.map(listedID) ?? []).first
+            guard let error = failure ?? (ids == nil || absent != nil ? closedNames : nil) else {
                 guard let absent else { return loaded }
                 throw nothingWaits(of: shownID(of: absent))
             }
@@ -91,10 +94,12 @@ extension VaultStore {
     /// Removes a pack from the store. It comes back only when it is asked for by its ID, or with all. A version that a reader
     /// holds is removed when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
-        let id = listedID(of: id)
         try await naming { () throws(VaultError) in
-            try storeAccess.records.requireKnown(id)
-            try await storeAccess.removal.remove(id)
+            let ids = allIDs(of: id)
+            if !ids.contains(where: { (try? storeAccess.records.requireKnown($0)) != nil }) {
+                try storeAccess.records.requireKnown(ids[0])
+            }
+            for id in ids { try await storeAccess.removal.remove(id) }
         }
     }
 
@@ -110,7 +115,7 @@ extension VaultStore {
     }
 
     private func setPurgeable(_ id: PackID, _ isPurgeable: Bool) async throws(VaultError) {
-        let (store, id) = (storeAccess, listedID(of: id))
+        let (store, id) = (storeAccess, presentID(of: id))
         try store.records.requireKnown(id)
         _ = try path(of: id)
         try await store.recovery.recover()

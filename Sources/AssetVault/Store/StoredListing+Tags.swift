@@ -36,7 +36,7 @@ extension StoredListing {
     private func published(
         of chain: TrustChain, with tags: Set<String>?
     ) async throws(VaultError) -> PublishedPacks? {
-        guard try await knowsNames(of: self.chain, lookup) else { return nil }
+        guard try await knowsNames else { return nil }
         return try await records(of: chain).map { records in
             let decided = tags.map { self.chain.decided(records, withoutGrantOf: $0) }
             return PublishedPacks(of: decided ?? records, in: self.chain)
@@ -59,7 +59,7 @@ extension StoredListing {
     /// The site's own records with some tags, by its index.
     private func indexedRecords(of tags: Set<String>) async throws(VaultError) -> IndexedRecords {
         // An index has no quiet names.
-        guard !chain.hasQuietNames else { return .noIndex }
+        guard hasQuietNames == false else { return .noIndex }
         do throws(VaultError) {
             var paths: Set<String> = []
             for tag in tags {

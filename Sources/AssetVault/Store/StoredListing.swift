@@ -16,7 +16,9 @@ struct StoredListing: Sendable {
     let appVersion: AppVersion?
     /// Chooses among variants.
     let device: DeviceTraits
-    /// Nil where the names are public, or unknown.
+    /// Whether the channel lists keyed digests for the names of its packs; nil where its role is not stored.
+    private(set) var hasQuietNames: Bool?
+    /// The names that the app opened last; nil for none.
     let storedNames: StoredNames?
     let channel: Channel
 
@@ -75,7 +77,8 @@ struct StoredListing: Sendable {
             guard error.meansIncompleteMetadata else { throw error }
             return nil
         }
-        storedNames = chain.hasQuietNames ? try StoredNames(of: store) : nil
+        hasQuietNames = try? await lookup.hasQuietNames(channel, in: chain)
+        storedNames = try StoredNames(of: store)
     }
 
     /// What a downloader's metadata list that the app would adopt, read only; nil where they do not verify.
@@ -92,13 +95,16 @@ struct StoredListing: Sendable {
             guard !Task.isCancelled else { throw error }
             return nil
         }
-        storedNames = chain.hasQuietNames ? try StoredNames(of: store) : nil
+        hasQuietNames = try? await lookup.hasQuietNames(channel, in: chain)
+        storedNames = try StoredNames(of: store)
     }
 
     /// What was listed before; see ``firstEarlier(_:)``.
-    init(_ present: Self, before chain: TrustChain, _ lookup: TargetLookup) {
+    init(
+        _ present: Self, before chain: TrustChain, _ lookup: TargetLookup, hasQuietNames: Bool?
+    ) {
         self = present
-        (self.chain, self.lookup) = (chain, lookup)
+        (self.chain, self.lookup, self.hasQuietNames) = (chain, lookup, hasQuietNames)
     }
 
     /// The version of a pack that is listed for this app; nil where there is none.

@@ -7,13 +7,28 @@ import VaultFileSystem
 import VaultSite
 
 /// The names of a site with quiet names, as the app opened them: kept in its own area for work without a key or a site, and
-/// for downloaders, which know by them what to download.
+/// for downloaders, which know by them what to download. They stay where the site lists its packs by public names since, or the store
+/// follows another channel: what is loaded under a quiet name keeps its name.
 struct StoredNames: Sendable {
     let names: PackNames
     /// Of the pack with the table.
     let digest: SHA256Digest
+    /// Whether the listing that decided last has quiet names. In JSON `quiet`.
+    var areQuiet: Bool
 
-    init(_ names: PackNames, of pack: PackManifest) { (self.names, digest) = (names, pack.sha256) }
+    init(_ names: PackNames, of pack: PackManifest) {
+        (self.names, digest, areQuiet) = (names, pack.sha256, true)
+    }
+
+    /// The ID by which the listing that decided last lists a pack, given by its name or by either ID.
+    func listedID(of id: PackID) -> PackID {
+        if areQuiet { names.listedID(of: id) ?? id } else { names.shownID(of: id) }
+    }
+
+    /// The ID that a pack has under the other kind of names; nil for an unknown one.
+    func otherID(of listedID: PackID) -> PackID? {
+        names[listed: listedID]?.name ?? names.listedID(of: listedID)
+    }
 
     /// Nil where there are none, and for a downloader that can't read the app's. A damaged file counts as none: the next fetch with
     /// a key makes it again of the map.
@@ -40,13 +55,17 @@ struct StoredNames: Sendable {
         }
         return Self(
             names: try PackNames(parsing: json.object("names", at: path.string), place: path.string),
-            digest: digest)
+            digest: digest, areQuiet: json["quiet"] != .bool(false))
     }
 
-    private init(names: PackNames, digest: SHA256Digest) { (self.names, self.digest) = (names, digest) }
+    private init(names: PackNames, digest: SHA256Digest, areQuiet: Bool) {
+        (self.names, self.digest, self.areQuiet) = (names, digest, areQuiet)
+    }
 
     func save(in layout: StoreLayout) throws(VaultError) {
-        let json: JSONObject = ["sha256": .string(digest.hex), "names": .object(names.json)]
+        let json: JSONObject = [
+            "sha256": .string(digest.hex), "names": .object(names.json), "quiet": .bool(areQuiet),
+        ]
         let permissions = AreaPermissions.permanent
         try FileSystem.createFolders(layout.permanent, permissions: permissions.folders)
         try DurableFile.write(

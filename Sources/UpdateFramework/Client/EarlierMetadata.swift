@@ -1,4 +1,5 @@
 import SystemPackage
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
@@ -9,6 +10,8 @@ import VaultFileSystem
 /// targets that a revoked key signed do not count (``MetadataStore/firstEarlierState(_:)``).
 struct EarlierMetadata {
     private let folder: FilePath
+    /// The file with the SHA-256 of the snapshot of the last state that could be read completely.
+    private let readable: FilePath
     private let permissions: UInt16
 
     private static let limit = 8
@@ -17,6 +20,7 @@ struct EarlierMetadata {
 
     init(below store: FilePath, permissions: UInt16) {
         folder = store.appending("earlier")
+        readable = store.appending("readable")
         self.permissions = permissions
     }
 
@@ -43,7 +47,30 @@ struct EarlierMetadata {
             try CachedFile.write(
                 bytes.span, to: set.appending(role.fileName), permissions: permissions & 0o644)
         }
-        try removeSuperseded(among: known, by: roles)
+        try removeSuperseded(among: known, by: roles, except: readableSet)
+    }
+
+    /// Nil where none was noted.
+    var readableSnapshot: SHA256Digest? {
+        guard let bytes = try? DurableFile.read(readable, limit: 64) else { return nil }
+        return SHA256Digest(hex: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// See ``MetadataStore/noteReadable(_:)``. The caller has the store's lock.
+    func noteReadable(_ snapshot: SHA256Digest) throws(VaultError) {
+        try CachedFile.write(Array(snapshot.hex.utf8).span, to: readable, permissions: permissions & 0o644)
+    }
+
+    /// The newest set of the state that was noted.
+    private var readableSet: Int? {
+        get throws(VaultError) {
+            guard let digest = readableSnapshot else { return nil }
+            return try completeSets().last { set in
+                let path = path(of: set).appending(MetadataRole.snapshot.fileName)
+                let bytes = try? DurableFile.read(path, limit: MetadataRole.snapshot.sizeLimit)
+                return bytes.map { SHA256.hash($0.span) } == digest
+            }
+        }
     }
 
     private static func chain(of files: [MetadataRole: [UInt8]], under root: VerifiedRoot) -> TrustChain? {
@@ -77,10 +104,14 @@ struct EarlierMetadata {
     }
 
     /// Removes the sets all of whose delegated roles a newer one has, and those with the fewest roles beyond the limit.
-    private func removeSuperseded(among sets: [Int], by newest: Set<String>) throws(VaultError) {
+    ///
+    /// - Parameter spared: stays.
+    private func removeSuperseded(
+        among sets: [Int], by newest: Set<String>, except spared: Int?
+    ) throws(VaultError) {
         let topLevel = Set(Self.topLevel.map(\.fileName))
         var kept: [(set: Int, count: Int)] = []
-        for set in sets {
+        for set in sets where set != spared {
             let names = Set(try names(in: path(of: set))).subtracting(topLevel)
             if names.isSubset(of: newest) { try remove(set) } else { kept.append((set, names.count)) }
         }
@@ -88,11 +119,13 @@ struct EarlierMetadata {
         for (set, _) in kept.dropLast(Self.limit - 1) { try remove(set) }
     }
 
-    /// The caller has the store's lock.
-    func removeAll() throws(VaultError) {
+    /// Removes all but the last one that could be read, if the present state was not noted as readable. The caller has the store's
+    /// lock.
+    func removeAll(under present: TrustChain) throws(VaultError) {
         guard try FileSystem.exists(folder) else { return }
-        for set in try completeSets() { try remove(set) }
-        try FileSystem.removeTree(folder)
+        let spared = readableSnapshot == present.snapshot.digest ? nil : try readableSet
+        for set in try completeSets() where set != spared { try remove(set) }
+        if spared == nil { try FileSystem.removeTree(folder) }
     }
 
     private func remove(_ set: Int) throws(VaultError) {

@@ -51,7 +51,19 @@ extension MetadataStore {
         guard chain.targets.delegations == nil, (try? earlier.sets.isEmpty) != true else { return }
         try? await locked { () throws(VaultError) in
             guard try stored(.timestamp) == chain.timestamp.bytes else { return }
-            try earlier.removeAll()
+            try earlier.removeAll(under: chain)
         }
+    }
+
+    /// Notes that all of a state can be read here. The last one stays among the earlier states where of a later one something can't
+    /// be read that is no metadata, such as names which are encrypted. A failure is harmless: what is loaded stays.
+    public func noteReadable(_ chain: TrustChain) async {
+        let digest = chain.snapshot.digest
+        guard earlier.readableSnapshot != digest else { return }
+        try? await locked { () throws(VaultError) in
+            guard try stored(.timestamp) == chain.timestamp.bytes else { return }
+            try earlier.noteReadable(digest)
+        }
+        await removeEarlier(supersededBy: chain)
     }
 }

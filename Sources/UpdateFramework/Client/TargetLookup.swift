@@ -21,6 +21,12 @@ public struct TargetLookup: Sendable {
         try await workflow.search(for: path, in: chain).visited
     }
 
+    /// A role that the top-level targets delegate to; nil where they don't. Throws as ``target(at:in:)`` does.
+    public func role(_ role: MetadataRole, in chain: TrustChain) async throws(VaultError) -> VerifiedTargets?
+    {
+        try await workflow.role(role, in: chain)
+    }
+
     /// Reads all delegated roles of a site.
     ///
     /// - Throws: `untrusted` when there are too many roles; refusals of single roles are recorded in the tree.

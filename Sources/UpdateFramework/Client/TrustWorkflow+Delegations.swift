@@ -21,6 +21,14 @@ extension TrustWorkflow {
         return (search.found, visited)
     }
 
+    /// A role that the top-level targets delegate to; nil where they don't.
+    func role(_ role: MetadataRole, in chain: TrustChain) async throws(VaultError) -> VerifiedTargets? {
+        guard let step = chain.targets.delegationSteps.first(where: { $0.delegation.role == role }) else {
+            return nil
+        }
+        return await store(try await delegated(step, of: chain), of: chain)
+    }
+
     /// Reads every delegated role, level by level.
     func tree(of chain: TrustChain) async throws(VaultError) -> TargetTree {
         var roles: [DelegationStep: Result<VerifiedTargets, VaultError>] = [:]

@@ -30,7 +30,9 @@ struct ChannelListing {
         let trusts = [trust]
         guard let bins else {
             return [
-                SiteRenewal.Listing(role: channel.role, records: records, delegations: nil, trusts: trusts)
+                SiteRenewal.Listing(
+                    role: channel.role, records: records, delegations: nil, trusts: trusts,
+                    hasQuietNames: PackNames.areNeeded(for: records))
             ]
         }
         var contents: [[TargetRecord]] = Array(repeating: [], count: bins.count)
@@ -40,7 +42,8 @@ struct ChannelListing {
             tags[bins.index(of: TagIndex.path(of: entry.tag))].append(entry)
         }
         let parent = SiteRenewal.Listing(
-            role: channel.role, records: [], delegations: .bins(bins), trusts: trusts)
+            role: channel.role, records: [], delegations: .bins(bins), trusts: trusts,
+            hasQuietNames: PackNames.areNeeded(for: records))
         return [parent]
             + contents.enumerated().compactMap { index, records in
                 bins.role(at: index).map {

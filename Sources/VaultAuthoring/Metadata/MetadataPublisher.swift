@@ -133,7 +133,7 @@ struct MetadataPublisher {
         }
         let top = SiteRenewal.Listing(
             role: .targets, records: own, delegations: delegations.isEmpty ? nil : .roles(delegations),
-            trusts: renewal.trusts(of: .targets), hasQuietNames: session.settings.hasQuietNames)
+            trusts: renewal.trusts(of: .targets), hasQuietNames: PackNames.areNeeded(for: own))
         return listings + [top]
     }
 

@@ -45,8 +45,8 @@ public struct ContentPlan: Sendable {
     public private(set) var conflicts: [Conflict] = []
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
-    /// Of the newest packs of teams.
-    public private(set) var teamNotices: [any SiteNotice] = []
+    /// Of the newest packs of teams, and of the names that are published.
+    public private(set) var notices: [any SiteNotice] = []
     /// Whether the site also has packs of teams, of which nothing is counted here.
     public let hasTeams: Bool
 
@@ -73,12 +73,12 @@ public struct ContentPlan: Sendable {
         let own = await TagKeys(
             of: packs, with: Set(deliveries.flatMap(\.reachablePacks.packs).flatMap(\.pack.tags)),
             for: settings.audiences, vaultKeys: keys)
-        teamNotices += deliveries.flatMap(\.reachablePacks.withheldTags)
-        teamNotices += TeamPathOverlap.all(among: deliveries)
-        teamNotices += TeamKeyMismatch.all(among: deliveries, beside: own)
-        teamNotices += deliveries.compactMap(\.unreachableTargets)
+        notices += deliveries.flatMap(\.reachablePacks.withheldTags)
+        notices += TeamPathOverlap.all(among: deliveries)
+        notices += TeamKeyMismatch.all(among: deliveries, beside: own)
+        notices += deliveries.compactMap(\.unreachableTargets)
         let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
-        teamNotices += teams.notices
+        notices += teams.notices
         conflicts = (conflicts + teams.conflicts).sorted { $0.path < $1.path }
     }
 
@@ -91,6 +91,9 @@ public struct ContentPlan: Sendable {
         limits = settings.limits
         hasTeams = !settings.structure.teams.isEmpty
         isPublishedUnknown = published.areUnknown
+        if settings.pin == nil, let names = NewNames(from: published.areQuiet, to: settings.hasQuietNames) {
+            notices.append(names)
+        }
         var claims = PathClaims()
         for (number, pack) in settings.packs.enumerated() {
             let source = try sources.open(number)

@@ -76,7 +76,7 @@ extension ContentPlan {
                     remedy: "give a tag, or exclude what is not needed"))
         }
         findings += PlanFinding.naming(conflicts)
-        for notice in teamNotices { findings.append(.warning(notice.problem, notice.remedy)) }
+        for notice in notices { findings.append(.warning(notice.problem, notice.remedy)) }
         findings += variantFindings
         for place in unusedRules {
             findings.append(

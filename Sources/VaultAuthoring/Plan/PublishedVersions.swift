@@ -11,6 +11,8 @@ struct PublishedVersions {
     private var packs: [PackID: PackManifest] = [:]
     /// Nil where names are public.
     private var names: PackNames?
+    /// Nil where nothing is published.
+    private(set) var areQuiet: Bool?
     /// Whether names are quiet, and no key opens their table.
     private(set) var areUnknown = false
 
@@ -36,7 +38,9 @@ struct PublishedVersions {
         guard tree.chain.channels.contains(channel) else { return }
         let listed = try PublishedPacks(of: tree, in: channel).packs.map { ($0.pack.id, $0.pack) }
         packs = Dictionary(listed) { first, _ in first }
-        guard tree.chain.hasQuietNames, let table = packs[try PackID(PackNames.packID)] else { return }
+        let table = packs[try PackID(PackNames.packID)]
+        if !packs.isEmpty { areQuiet = table != nil }
+        guard let table else { return }
         do throws(VaultError) {
             let key = try await keys.contentKey(
                 table.contentKeyID, slots: table.slots, place: table.id.description)

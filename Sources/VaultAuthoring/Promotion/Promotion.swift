@@ -64,7 +64,8 @@ public struct Promotion: Sendable {
             let written = try await publisher.run(listing: [destination: proposal.records])
             return PromotionReport(
                 packs: proposal.changes, restored: restored?.snapshot, written: written.written,
-                warnings: (restored?.warnings ?? []) + session.warnings + written.warnings)
+                warnings: proposal.warnings + (restored?.warnings ?? []) + session.warnings
+                    + written.warnings)
         }
     }
 
@@ -75,7 +76,7 @@ public struct Promotion: Sendable {
             let (proposal, restored) = try await proposal(site, in: session)
             return PromotionReport(
                 packs: proposal.changes, restored: restored?.snapshot,
-                warnings: (restored?.warnings ?? []) + session.warnings)
+                warnings: proposal.warnings + (restored?.warnings ?? []) + session.warnings)
         }
     }
 
@@ -111,12 +112,6 @@ public struct Promotion: Sendable {
                 .usage, "the channel '\(destination)' lists what the sources are", at: vault.settings.string,
                 remedy: "publish, or restore an earlier version")
         }
-        if case .only = selection, settings.hasQuietNames {
-            throw VaultError(
-                .usage, "with quiet names each channel has a table of all its packs",
-                at: vault.settings.string,
-                remedy: "promote all packs together")
-        }
         guard Set(named).count == named.count else {
             throw VaultError(
                 .usage, "both channels are '\(destination)'", at: "promote", remedy: "name two channels")
@@ -138,14 +133,21 @@ public struct Promotion: Sendable {
                 keys: keys ?? FileKeyProvider(path: session.vault.vaultKeys))
             (offered, restored) = (listing.listing, listing)
         }
+        let present = site.ownListing(in: destination)
+        if case .only = selection, offered.hasQuietNames || present.hasQuietNames {
+            throw VaultError(
+                .usage, "with quiet names each channel has a table of all its packs",
+                at: session.vault.settings.string, remedy: "promote all packs together")
+        }
         var proposal = PromotionProposal(
-            from: offered, to: site.ownListing(in: destination),
+            from: offered, to: present,
             keeping: CompatibleVersions(supported: session.settings.supportedApps))
         switch (selection, origin) {
         case (.only(let ids), .channel(let channel)): for id in ids { try proposal.take(id, from: channel) }
         default: try proposal.takeAll()
         }
         try proposal.requireLine(allowingOlder: allowsOlder, in: destination)
+        proposal.newNames = NewNames(from: present, to: offered)
         return (proposal, restored)
     }
 }

@@ -12,6 +12,9 @@ struct PromotionProposal {
     private var next: [PackID: ListedPack]
     private var chosen: Set<PackID> = []
     private let compatible: CompatibleVersions
+    /// Set where all packs get other names.
+    var newNames: NewNames?
+    var warnings: [Warning] { newNames.map { [Warning($0)] } ?? [] }
 
     init(from origin: OwnListing, to destination: OwnListing, keeping compatible: CompatibleVersions) {
         self.compatible = compatible

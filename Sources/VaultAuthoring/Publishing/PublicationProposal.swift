@@ -31,11 +31,13 @@ struct PublicationProposal {
         let listing = session.sourceListing
         records = listing.foreign
         compatible = CompatibleVersions(supported: settings.supportedApps)
-        var names = try await QuietNames(for: settings, after: earlier, by: publisher)
+        var names: QuietNames
         if let pin = settings.pin {
+            let restored = try await session.listing(pin, acceptingRemovedKeys: acceptsRemovedKeys)
+            // What was listed then has its names of then, whatever the settings say of the sources.
+            names = try await QuietNames(restored.hasQuietNames, after: earlier, by: publisher)
             // For the report alone.
             for pack in settings.packs { _ = try names.conceal(pack.id, pack.offer) }
-            let restored = try await session.listing(pin, acceptingRemovedKeys: acceptsRemovedKeys)
             records = restored.foreign
             let recipients = try DeclaredRecipients(of: settings, named: names)
             try await list(restored.packs, after: earlier, naming: names, by: publisher) { recipients[$0] }
@@ -43,6 +45,7 @@ struct PublicationProposal {
                 .init(subject: .channel(settings.structure.sourceChannel), snapshot: pin.snapshot)
             ]
         } else {
+            names = try await QuietNames(settings.hasQuietNames, after: earlier, by: publisher)
             try await seal(
                 session, after: earlier, naming: &names, by: publisher,
                 acceptingRemovedKeys: acceptsRemovedKeys, onPack: onPack)
@@ -72,6 +75,9 @@ struct PublicationProposal {
         warnings += PlanFinding.naming(teams.conflicts).map { Warning($0) }
         warnings += teams.notices.map { Warning($0) }
         if let warning = Self.readableTags(of: settings) { warnings.append(warning) }
+        if let notice = NewNames(from: listing, to: OwnListing(of: records)) {
+            warnings.append(Warning(notice))
+        }
         let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
         warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own)).map { Warning($0) }
     }

@@ -11,10 +11,11 @@ struct QuietNames {
 
     private var key: ContentKey? { table?.nameKey }
 
+    /// - Parameter isQuiet: whether the listing is to have quiet names.
     init(
-        for settings: VaultSettings, after earlier: EarlierPacks, by publisher: PackPublisher
+        _ isQuiet: Bool, after earlier: EarlierPacks, by publisher: PackPublisher
     ) async throws(VaultError) {
-        table = settings.hasQuietNames ? try await publisher.namesTable(after: earlier) : nil
+        table = isQuiet ? try await publisher.namesTable(after: earlier) : nil
     }
 
     func listedID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {

@@ -92,7 +92,8 @@ public struct Restoration: Sendable {
         }
         let publisher = try await Publication(order, session).publisher(sealingInto: session.vault.targets)
         let earlier = try await EarlierPacks(of: session, by: publisher)
-        let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
+        let names = try await QuietNames(
+            session.settings.hasQuietNames, after: earlier, by: publisher)
         let listed = try names.listedID(of: id, family: nil)
         let (snapshot, listing) = try await states(of: session).listing(
             of: session.settings.structure.sourceChannel, at: moment)

@@ -67,6 +67,7 @@ struct OwnListing {
     let foreign: [TargetRecord]
 
     var records: [TargetRecord] { foreign + packs.map(\.target) }
+    var hasQuietNames: Bool { PackNames.areNeeded(for: packs.map(\.target)) }
 
     init(of records: [TargetRecord]) {
         var packs: [ListedPack] = []

@@ -8,11 +8,9 @@ struct StatusReport: Report {
     let packs: [PackStatus]
     /// The member of the JSON object with the packs that the command changed, and these.
     private let changed: (name: String, ids: [PackID])?
-    private let store: VaultStore
 
     init(of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil) async throws(VaultError) {
-        store = VaultStore(layout)
-        packs = try await store.status()
+        packs = try await VaultStore(layout).status()
         self.changed = changed
     }
 
@@ -31,8 +29,7 @@ struct StatusReport: Report {
         var json: JSONObject = [
             "packs": .objects(packs) { pack in
                 var json = pack.json
-                let listedID = store.listedID(of: pack.id)
-                if listedID != pack.id { json["listedID"] = "\(listedID)" }
+                if pack.listedID != pack.id { json["listedID"] = "\(pack.listedID)" }
                 return json
             }
         ]

@@ -45,15 +45,16 @@ struct List: AsyncParsableCommand {
         let root = try trust.root()
         let source = Site(location, transport: try connection.transport())
         let tree = try await TargetTree.verifying(source, pinnedRoot: root, now: .now)
-        let published = try PublishedPacks(of: tree, in: channel.channel ?? .live)
+        let channel = try self.channel.channel ?? .live
+        let published = try PublishedPacks(of: tree, in: channel)
         var names: PackNames?
         if let keys = try keys.cachedProvider() {
             names = try await PackNames.open(
-                listedBy: tree, in: published, at: source, keys: keys, scratch: .temporaryFolder)
+                listedBy: tree, in: published, of: channel, at: source, keys: keys, scratch: .temporaryFolder)
         }
         SiteListing(packs: published.packs, names: names ?? PackNames(), isPinned: root != nil)
             .answer(asJSON: json)
-        if tree.chain.hasQuietNames, names == nil {
+        if tree.hasQuietNames(channel), names == nil {
             Console.note("the names are quiet: give --keys to see them")
         }
         if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }

@@ -97,7 +97,7 @@ extension PackNames {
             let tree = try? await TargetTree.verifying(site, pinnedRoot: root, now: .earliest)
         else { return PackNames() }
         let names = try? await PackNames.open(
-            listedBy: tree, in: PublishedPacks(ofAllChannelsOf: tree), at: site, keys: keys,
+            listedBy: tree, in: PublishedPacks(ofAllChannelsOf: tree), of: nil, at: site, keys: keys,
             scratch: .temporaryFolder)
         return (names ?? nil) ?? PackNames()
     }

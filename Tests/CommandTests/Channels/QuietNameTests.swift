@@ -161,7 +161,8 @@ import Testing
         try folder.write("vault/site/\(new)", folder.bytes("vault/site/\(old)"))
         let result = try await testSite.fetch()
         #expect([65, 76].contains(result.exitCode), "\(result.errorText)")
-        #expect(try await loaded().isEmpty)
+        // Its names don't count.
+        #expect(try await loaded().allSatisfy { $0.hasPrefix("q") })
         try folder.write("vault/site/\(new)", honest)
         try await testSite.fetch().succeeded()
         #expect(try await loaded() == ["hush/one"])
