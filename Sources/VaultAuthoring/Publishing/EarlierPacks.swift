@@ -75,7 +75,7 @@ struct EarlierPacks {
         by publisher: PackPublisher
     ) async throws(VaultError) -> [PackID: PackManifest] {
         var packs: [PackID: PackManifest] = [:]
-        let openers = try publisher.openers()
+        let openers = try publisher.keys.openers()
         let unfinished = given.unfinishedPacks { role in
             role == .targets || role == structure.ownRole || structure.sourceChannel.owns(role)
         }
