@@ -19,6 +19,7 @@ final class HostedSite: Sendable {
     /// See ``CurrentSite/isReplacement``.
     let isReplacement: Bool
     /// Files under numbers that would come next.
+    private let foreignFiles: [MetadataCopy.ForeignFile]
     private let successionWarnings: [Warning]
     private let scratch: ScratchFolder
     private let now: UTCTime
@@ -56,10 +57,12 @@ final class HostedSite: Sendable {
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
         successionWarnings = try await vault.requireNoNewer(
             than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
+        var foreign: [MetadataCopy.ForeignFile] = []
         for role in CurrentSite.ownRoles(of: tree) {
-            try await copy.readUnfinished(after: role.version, of: role.document.role)
+            foreign += try await copy.readUnfinished(after: role.version, of: role.document.role)
         }
-        try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
+        foreign += try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
+        foreignFiles = foreign
         isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
         self.vault = vault.following(folder)
         self.site = site
@@ -71,6 +74,9 @@ final class HostedSite: Sendable {
 
     /// Where further metadata are.
     var source: any MetadataSource { site }
+
+    /// Files whose numbers are taken, though they are not in the copy.
+    var takenNames: [MetadataFileName] { foreignFiles.map(\.name) }
 
     /// Whether any channel lists it.
     func lists(_ pack: PackManifest) -> Bool {
@@ -142,6 +148,13 @@ final class HostedSite: Sendable {
                     "the host's \(expired.document.role) expired at \(expired.expires): it may be an old state; what is signed"
                         + " now continues what the host serves, so make sure that this is your newest publication"
                 ))
+        }
+        if let first = foreignFiles.first {
+            let names = foreignFiles.map(\.name.hostedName).listed(upTo: 4)
+            warnings.append(
+                Warning(
+                    "the host has files under the next numbers that are not this vault's: \(names): \(first.problem); higher numbers"
+                        + " are used: remove these files there"))
         }
         if isReplacement {
             warnings.append(
