@@ -19,6 +19,7 @@ final class HostedSite: Sendable {
     /// See ``CurrentSite/isReplacement``.
     let isReplacement: Bool
     /// Files under numbers that would come next.
+    private let foreignFiles: [MetadataCopy.ForeignFile]
     private let successionWarnings: [Warning]
     private let scratch: ScratchFolder
     private let now: UTCTime
@@ -56,10 +57,12 @@ final class HostedSite: Sendable {
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
         successionWarnings = try await vault.requireNoNewer(
             than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
+        var foreign: [MetadataCopy.ForeignFile] = []
         for role in CurrentSite.ownRoles(of: tree) {
-            try await copy.readUnfinished(after: role.version, of: role.document.role)
+            foreign += try await copy.readUnfinished(after: role.version, of: role.document.role)
         }
-        try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
+        foreign += try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
+        foreignFiles = foreign
         isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
         self.vault = vault.following(folder)
         self.site = site
@@ -71,6 +74,9 @@ final class HostedSite: Sendable {
 
     /// Where further metadata are.
     var source: any MetadataSource { site }
+
+    /// Files whose numbers are taken, though they are not in the copy.
+    var takenNames: [MetadataFileName] { foreignFiles.map(\.name) }
 
     /// Whether any channel lists it.
     func lists(_ pack: PackManifest) -> Bool {
@@ -94,14 +100,40 @@ final class HostedSite: Sendable {
     func keeps(_ pack: PackManifest) -> Bool { kept.withLock { $0[pack.sha256] != nil } }
     var canKeepMore: Bool { kept.withLock { $0.count < Self.keptLimit } }
 
-    /// The timestamp or the snapshot, if it has expired: then an attacker may be replaying an old state, which a new signature would
-    /// make the newest (an indefinite freeze attack, TUF section 1.5.2).
+    /// The timestamp, the snapshot or the root, if it has expired: then an attacker may be replaying an old state, which a new signature
+    /// would make the newest (an indefinite freeze attack, TUF section 1.5.2).
     private var expired: (any VerifiedMetadata)? {
-        let metadata: [any VerifiedMetadata] = [tree.chain.timestamp, tree.chain.snapshot]
+        let metadata: [any VerifiedMetadata] = [tree.chain.timestamp, tree.chain.snapshot, tree.chain.root]
         return metadata.first { $0.hasExpired(at: now) }
     }
 
-    /// Throws `untrusted` where the host's timestamp or snapshot has expired.
+    /// Throws `untrusted` where a key in the vault's own files is named neither by any of the host's roots nor by the one that waits for
+    /// signatures: the key is of a later root, which the host does not show. A key of an earlier root was replaced.
+    func requireNewestRoot(naming keys: SigningKeys, orWaiting pending: UnverifiedMetadata?)
+        throws(VaultError)
+    {
+        for role in TopLevelRole.allCases {
+            let path = vault.signingKey(of: MetadataRole(role))
+            // A file that can't be read is reported where it is needed.
+            guard let key = try? keys.publicKey(at: path) else { continue }
+            let waiting = try pending?.rootTrust(in: role).keys ?? []
+            let named = copy.roots.flatMap { $0.trust(in: role).keys } + waiting
+            guard !named.contains(where: { $0.key == key }) else { continue }
+            throw VaultError(
+                .untrusted,
+                "no root of the host names the key in \(path): an older root is shown than the newest",
+                at: site.place(of: tree.chain.root.document.hostedName),
+                remedy:
+                    "find out why the host has no newer root, and upload it again; if no root ever named this key, run 'trust add-key' or"
+                    + " move the file")
+        }
+    }
+
+    static let withoutHost =
+        "do it in the vault that has site/, without --against; or see that the host has your newest publication, copy all of it to site/,"
+        + " and do it there"
+
+    /// Throws `untrusted` where the host's timestamp, snapshot or root has expired.
     ///
     /// - Parameter risk: what would be wrong if it is an old state.
     func requireUnexpired(_ risk: String, remedy: String) throws(VaultError) {
@@ -119,6 +151,13 @@ final class HostedSite: Sendable {
                     "the host's \(expired.document.role) expired at \(expired.expires): it may be an old state; what is signed"
                         + " now continues what the host serves, so make sure that this is your newest publication"
                 ))
+        }
+        if let first = foreignFiles.first {
+            let names = foreignFiles.map(\.name.hostedName).listed(upTo: 4)
+            warnings.append(
+                Warning(
+                    "the host has files under the next numbers that are not this vault's: \(names): \(first.problem); higher numbers"
+                        + " are used: remove these files there"))
         }
         if isReplacement {
             warnings.append(

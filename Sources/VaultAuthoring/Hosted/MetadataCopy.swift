@@ -19,45 +19,59 @@ struct MetadataCopy {
     ) async throws(VaultError) {
         self.site = site
         self.folder = folder
-        roots = try await Self.roots(of: site, through: pinned, to: tree.chain.root)
+        roots = try await RootHistory(
+            of: site, through: [pinned, tree.chain.root], upTo: tree.chain.root.version
+        ).roots
         let chain = tree.chain
         for root in roots { try write(root.document) }
         for role in tree.targetsRoles { try write(role.document) }
         for document in [chain.snapshot.document, chain.timestamp.document] { try write(document) }
     }
 
-    /// Includes roots before the pinned one: verification without a pinned root begins with the first.
-    private static func roots(
-        of site: Site, through pinned: VerifiedRoot, to newest: VerifiedRoot
-    ) async throws(VaultError) -> [VerifiedRoot] {
-        guard let roots = try await RootHistory(fromFirstRootOf: site, upTo: newest.version)?.roots else {
-            throw VaultError(
-                .unavailable, "the host does not have it",
-                at: site.place(of: MetadataRole.root.hostedName(version: 1)),
-                remedy: "upload it again; a site always keeps all its roots")
-        }
-        for known in [pinned, newest] where !roots.contains(where: { $0.digest == known.digest }) {
-            let name = MetadataRole.root.hostedName(version: known.version)
-            throw VaultError(
-                .untrusted, "its roots do not lead to the vault's root", at: site.place(of: name),
-                remedy: "do not use this host; upload all roots of your site again")
-        }
-        return roots
+    /// A file whose number is taken, though it is no metadata of the vault, and why it is none.
+    struct ForeignFile {
+        let name: MetadataFileName
+        let problem: String
     }
 
+    /// How many files of an unfinished upload are read, and how many of them may be others.
+    private static let (unfinishedLimit, foreignLimit) = (Int64(1024), 8)
+
     /// Fetches files of an unfinished upload, newer than a role's published one: clients may have them, so their
-    /// numbers are taken.
-    func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError) {
-        for version in (newest + 1)...(newest + 64) {
-            guard let metadata = try await metadata(of: role, version: version) else { return }
-            guard isSigned(metadata) else {
-                throw VaultError(
-                    .untrusted, "the host has a version that the vault's keys have not signed",
-                    at: site.place(of: role.hostedName(version: version)),
-                    remedy: "finish the upload that it belongs to, or remove it")
+    /// numbers are taken. So are those of files that are damaged, or that others wrote there.
+    ///
+    /// - Throws: `untrusted` where too many of these are not the vault's; `limit` where they have no end.
+    func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError) -> [ForeignFile]
+    {
+        var foreign: [ForeignFile] = []
+        for version in (newest + 1)...(newest + Self.unfinishedLimit) {
+            guard let name = MetadataFileName(hostedName: role.hostedName(version: version)) else {
+                return foreign
             }
-            try write(metadata.document)
+            do throws(VaultError) {
+                guard let metadata = try await metadata(of: role, version: version) else { return foreign }
+                if isSigned(metadata) {
+                    try write(metadata.document)
+                } else {
+                    foreign.append(ForeignFile(name: name, problem: "the vault's keys have not signed it"))
+                }
+            } catch {
+                guard error.category == .untrusted else { throw error }
+                foreign.append(ForeignFile(name: name, problem: error.problem))
+            }
+            if foreign.count > Self.foreignLimit, let first = foreign.first {
+                throw VaultError(
+                    .untrusted,
+                    "it and \(foreign.count - 1) files after it are not this vault's: \(first.problem)",
+                    at: site.place(of: first.name.hostedName),
+                    remedy: "finish the upload that they belong to, or remove them")
+            }
         }
+        throw VaultError(
+            .limit,
+            "more than \(Self.unfinishedLimit) files follow version \(newest) of \(role), which is the newest",
+            at: site.place(of: role.hostedName(version: newest + 1)),
+            remedy: "find out who wrote them there, and remove those that no publication made")
     }
 
     /// Fetches the files before a role's newest, up to the first gap.

@@ -25,6 +25,7 @@ struct MetadataPublisher {
     mutating func run(
         listing changed: [Channel: [TargetRecord]] = [:]
     ) async throws(VaultError) -> MetadataReport {
+        try requireNewestHost(listing: changed)
         var report = MetadataReport()
         var root = try roots.run()
         if case .signed(let file)? = root, try await publishAlone(file) {
@@ -70,6 +71,24 @@ struct MetadataPublisher {
         report.written += files.map(\.hostedName)
         report.warnings += renewal.warnings + imports.warnings + teamWarnings(tree)
         return report
+    }
+
+    /// Throws `untrusted` where the host may show an old state, and what is signed now would be no publication but make that the newest.
+    func requireNewestHost(listing changed: [Channel: [TargetRecord]]) throws(VaultError) {
+        guard let host = session.host else { return }
+        try host.requireNewestRoot(naming: signing.keys, orWaiting: roots.pendingRoot)
+        let lasts = session.period.offlineUntil != nil
+        if !lasts, try isChange(listing: changed) { return }
+        try host.requireUnexpired(
+            lasts ? "it could be replayed until then" : "new signatures alone would make that the newest",
+            remedy: HostedSite.withoutHost)
+    }
+
+    /// Whether more is to be published than new signatures: other packs, or other keys.
+    private func isChange(listing changed: [Channel: [TargetRecord]]) throws(VaultError) -> Bool {
+        guard roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else { return true }
+        let renewal = SiteRenewal(current: site.tree, root: site.root, successor: nil, signing: signing)
+        return try listings(changed, under: renewal).contains(where: renewal.changes)
     }
 
     /// Publishes a root under which the published metadata stays valid, as when it only names more keys: it needs no other

@@ -170,10 +170,18 @@ struct SiteRenewal {
 
     /// Whether the content changed, or other keys have signed it.
     private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        guard old.delegations == listing.delegations, Set(old.records) == Set(listing.records),
-            listing.members.allSatisfy({ name, value in old.json[name] == value })
-        else { return true }
+        if differs(old, listing) { return true }
         return try isObsolete(old, trusts: listing.trusts)
+    }
+
+    private func differs(_ old: VerifiedTargets, _ listing: Listing) -> Bool {
+        old.delegations != listing.delegations || Set(old.records) != Set(listing.records)
+            || !listing.members.allSatisfy { name, value in old.json[name] == value }
+    }
+
+    /// Whether a listing has other content than the published one.
+    func changes(_ listing: Listing) -> Bool {
+        published[listing.role].map { differs($0, listing) } ?? true
     }
 
     private func isDue(_ old: (some VerifiedMetadata)?, _ role: TopLevelRole) throws(VaultError) -> Bool {

@@ -70,6 +70,9 @@ public struct Publication: Sendable {
     func preview(_ onPack: (PackID, UInt64) -> Void) async throws(VaultError) -> PublicationReport {
         let scratch = try ScratchFolder(beside: session.vault.site)
         let proposal = try await proposal(sealingInto: scratch.path, onPack)
+        if case .site(let site) = session.published, session.host != nil {
+            try publisher(of: site).requireNewestHost(listing: listing(proposal))
+        }
         try await session.host?.requireUnchanged()
         let imports = try TeamImports(of: deliveries, versionsAreReset: false, into: scratch.path)
         _ = consume scratch
@@ -103,18 +106,26 @@ public struct Publication: Sendable {
         let report: MetadataReport
         switch session.published {
         case .site(let site):
-            let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
-            var publisher = MetadataPublisher(
-                session: session, site: site, roots: roots, deliveries: deliveries)
-            report = try await publisher.run(
-                listing: [settings.structure.sourceChannel: proposal.records].merging(
-                    proposal.resealing.records
-                ) { listed, _ in listed })
+            var publisher = try publisher(of: site)
+            report = try await publisher.run(listing: listing(proposal))
         case .teamRole(let published):
             report = try await TeamPublisher(session: session, published: published)
                 .run(listing: proposal.records)
         }
         return self.report(of: proposal, written: report.written, warnings: report.warnings)
+    }
+
+    private func publisher(of site: CurrentSite) throws(VaultError) -> MetadataPublisher {
+        MetadataPublisher(
+            session: session, site: site,
+            roots: try RootRenewal(of: site.root, with: MetadataSigning(for: session)), deliveries: deliveries
+        )
+    }
+
+    private func listing(_ proposal: PublicationProposal) -> [Channel: [TargetRecord]] {
+        [session.settings.structure.sourceChannel: proposal.records].merging(proposal.resealing.records) {
+            listed, _ in listed
+        }
     }
 
     private func proposal(

@@ -21,6 +21,7 @@ struct MetadataSigning {
         if case .site(let site) = session.published, let tree = site.tree {
             versions.add(tree.chain.snapshot)
         }
+        for file in session.host?.takenNames ?? [] { versions.add(file) }
         self.versions = versions
         period = session.period
     }

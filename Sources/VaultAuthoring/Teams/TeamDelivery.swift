@@ -91,6 +91,9 @@ struct TeamDelivery {
         return targets
     }
 
+    /// Whether the team has other metadata than the site lists.
+    var isNew: Bool { newest.map { SignedMetadata($0).reference != listed } ?? false }
+
     /// The team's newest metadata, unless the site lists it already. Copies the files that it lists and the site does not have.
     ///
     /// - Parameters:

@@ -36,7 +36,7 @@ public struct TrustChange: Sendable {
 
     /// Signs a new timestamp over the published snapshot, before the old one expires.
     ///
-    /// - Throws: `untrusted` for a host whose timestamp or snapshot has expired: its state may be an old one, and nothing else about it
+    /// - Throws: `untrusted` for a host whose timestamp, snapshot or root has expired: its state may be an old one, and nothing else about it
     ///   is looked at here.
     public func refresh() async throws(VaultError) -> MetadataReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
@@ -48,11 +48,13 @@ public struct TrustChange: Sendable {
             }
             try session.host?.requireUnexpired(
                 "a new timestamp would make that the newest",
-                remedy: "refresh in the vault that has site/, without --against; or publish, if this is your"
-                    + " newest publication")
+                remedy: HostedSite.withoutHost)
+            let signing = try MetadataSigning(for: session)
+            try session.host?.requireNewestRoot(
+                naming: signing.keys, orWaiting: RootRenewal(of: site.root, with: signing).pendingRoot)
             try await session.prepareHost()
             let renewal = SiteRenewal(
-                current: tree, root: site.root, successor: nil, signing: try MetadataSigning(for: session))
+                current: tree, root: site.root, successor: nil, signing: signing)
             let file = try renewal.timestamp(over: tree.chain.snapshot.reference)
             try vault.remember(try await session.publish([file], now: now))
             let summary = TrustSummary(of: tree, lifetime: settings.lifetime, now: now)

@@ -41,7 +41,8 @@ public struct SiteUpload: Sendable {
 
     /// - Throws: `untrusted` (76) where the site does not verify or is older than the destination's; `busy` (75) where another
     ///   publisher has taken a number, or uploads at the same time; `corrupt` (65) for a damaged or incomplete site; `unavailable`
-    ///   (69) where the destination fails, or does not read back as it was written. Then the old timestamp is still there.
+    ///   (69) where the destination fails, or does not read back as it was written. Then the old timestamp is still there, or, where
+    ///   new roots come last and these fail, the new one: clients of either accept that, and the next upload sends the roots.
     public func run(_ observe: (UploadProgress) -> Void = { _ in }) async throws(VaultError) -> UploadReport {
         let scratch = try ScratchFolder(in: scratch)
         let work = try await prepare(in: scratch.path, observe)

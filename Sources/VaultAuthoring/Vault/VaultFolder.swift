@@ -66,8 +66,8 @@ public struct VaultFolder: Sendable {
             pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: trustedRoot.string))
     }
 
-    /// All roots from the pinned one on.
+    /// All roots of the site, from the first one on.
     func roots() async throws(VaultError) -> [VerifiedRoot] {
-        try await RootHistory(in: MetadataFolder(metadata), from: pinnedRoot()).roots
+        try await RootHistory(of: MetadataFolder(metadata), through: [pinnedRoot()]).roots
     }
 }

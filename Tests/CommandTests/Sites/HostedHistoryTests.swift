@@ -54,6 +54,20 @@ struct HostedHistoryTests {
         #expect(earlier.isEmpty, "\(earlier)")
     }
 
+    /// The same where a newer root is pinned: keys of the roots before have signed what was published then.
+    @Test(arguments: [false, true]) func aNewerPinnedRoot(isLocal: Bool) async throws {
+        try await testSite.trust("rotate", "targets").succeeded()
+        try await publish(second)
+        try folder.write("vault/trusted-root.json", folder.bytes("vault/site/metadata/2.root.json"))
+        try folder.write("other/file", "declared again")
+        try declareOther(true)
+        let runner = try await Runner(of: testSite)
+        let command =
+            isLocal ? ["publish", testSite.vault] : ["publish", runner.vault, "--against", runner.host]
+        let result = try await Command.run(command + second).succeeded()
+        #expect(result.text.contains("other  version 2"), "\(result.text)")
+    }
+
     /// Roles that the site lists no more: their numbers go on where they come back, as clients remember them.
     @Test(arguments: ["channels", "bins"]) func aListThatComesBack(name: String) async throws {
         let value: JSONValue = name == "bins" ? 2 : ["live"]

@@ -36,6 +36,49 @@ struct ExpiredHostTests {
         try await testSite.trust("refresh", through: Clock.shifted(byDays: 31)).succeeded()
     }
 
+    /// Where no pack changes, a publication is a renewal; and what lasts for long is no answer to a doubt.
+    @Test func aMereRenewalIsRefused() async throws {
+        let publish = ["publish", runner.vault, "--against", runner.host]
+        let late = try Clock.shifted(byDays: 31)
+        for option in [[], ["--dry-run"]] {
+            try await Command.run(publish + option, through: late).failed(
+                76, naming: "timestamp.json", "it expired at", "without --against")
+        }
+        try folder.write("level/file", "version 3")
+        try await Command.run(publish + ["--offline-until", "2099-01-01"], through: late).failed(
+            76, naming: "timestamp.json", "it could be replayed until then")
+        #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
+        try await Command.run(publish, through: late).succeeded()
+    }
+
+    /// The keys were replaced since, and their thief shows the root before: no new root names them.
+    @Test(arguments: [0, 280], [false, true]) func aHostWithAnOlderRoot(days: Int, hasOldKeys: Bool)
+        async throws
+    {
+        for role in ["timestamp", "snapshot"] { try await testSite.trust("rotate", role).succeeded() }
+        try await testSite.publish()
+        if !hasOldKeys {
+            for name in try folder.names(in: "vault/keys") where name.split(separator: ".").count == 3 {
+                try FileManager.default.removeItem(atPath: folder["vault/keys/\(name)"])
+            }
+        }
+        let later = try await Runner(of: testSite, named: "later")
+        let clock = try Clock.shifted(byDays: days)
+        if days == 0 { try folder.write("level/file", "version 3") }
+        for option in [[], ["--dry-run"]] {
+            let publish = ["publish", later.vault, "--against", later.host]
+            try await Command.run(publish + option, through: clock).failed(
+                76, naming: "1.root.json", "no root of the host names the key in", "an older root")
+        }
+        try await Command.run("trust", "refresh", later.vault, "--against", later.host).failed(
+            76, naming: "an older root")
+        // So it is without the keys, where the newest root is pinned.
+        try folder.write(
+            "later/vault/trusted-root.json", folder.bytes("vault/site/metadata/3.root.json"))
+        try await later.publish(later.host, through: clock).failed(76, naming: "root version 3")
+        #expect(try !later.written().contains { $0.hasPrefix("metadata") })
+    }
+
     @Test(arguments: [
         ["publish"], ["publish", "--dry-run"], ["restore", "level", "--version", "1"],
         ["promote", "--all", "--from", "beta", "--to", "live"], ["trust rotate", "targets"],
