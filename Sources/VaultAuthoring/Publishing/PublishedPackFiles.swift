@@ -63,7 +63,7 @@ struct PublishedPackFiles {
     func firstAvailable(_ packs: [PackManifest]) throws(VaultError) -> PackManifest? {
         guard let host else { return packs.first }
         for pack in packs {
-            if host.lists(pack) || host.keeps(pack) { return pack }
+            if host.lists(pack) { return pack }
             if try isHere(pack) { return pack }
         }
         return nil
@@ -81,14 +81,6 @@ struct PublishedPackFiles {
     func isOnlyHosted(_ pack: PackManifest) throws(VaultError) -> Bool {
         guard host != nil else { return false }
         return try !isHere(pack)
-    }
-
-    /// Whether the file of a version is here, or at a host that does not list it yet.
-    func find(_ pack: PackManifest) async throws(VaultError) -> Bool {
-        if try isHere(pack) { return true }
-        guard let host, host.canKeepMore, let hosted = try? await host.pack(pack) else { return false }
-        host.keep(hosted, as: pack)
-        return true
     }
 
     func isHere(_ pack: PackManifest) throws(VaultError) -> Bool { try FileSystem.exists(path(of: pack)) }
