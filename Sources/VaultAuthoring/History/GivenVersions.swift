@@ -41,13 +41,21 @@ struct GivenVersions {
         return max(own, published.listedVersion(of: id) ?? 0)
     }
 
-    /// The packs of listings that are to be finished, those that wait for signatures first.
-    func unfinishedPacks(in isAsked: (MetadataRole) -> Bool) -> [(pack: PackManifest, isPending: Bool)] {
-        unfinished.filter { isAsked($0.role) }.flatMap { listing in
-            listing.records.compactMap { record in
-                (try? ListedPack(record).pack).map { ($0, listing.isPending) }
-            }
+    /// The same without what only unfinished publications gave.
+    func lastPublished(of id: PackID) -> UInt64 { max(recorded[id] ?? 0, listed[id] ?? 0) }
+
+    /// Whether an unfinished publication gave a pack of these bytes its number.
+    func isUnfinished(_ pack: PackManifest) -> Bool {
+        let records = unfinished.flatMap(\.records).filter { $0.path == pack.id.targetPath }
+        return records.flatMap(\.eachVersion).contains { $0.hashes.sha256 == pack.sha256 }
+    }
+
+    /// The packs of listings that wait for signatures.
+    func pendingPacks(in isAsked: (MetadataRole) -> Bool) -> [PackID: PackManifest] {
+        let packs = unfinished.filter { $0.isPending && isAsked($0.role) }.flatMap(\.records).compactMap {
+            try? ListedPack($0).pack
         }
+        return Dictionary(packs.map { ($0.id, $0) }) { first, _ in first }
     }
 
     /// The member's next value; nil where the listings show all numbers.

@@ -97,9 +97,6 @@ final class HostedSite: Sendable {
         kept.withLock { if $0.count < Self.keptLimit { $0[pack.sha256] = hosted } }
     }
 
-    func keeps(_ pack: PackManifest) -> Bool { kept.withLock { $0[pack.sha256] != nil } }
-    var canKeepMore: Bool { kept.withLock { $0.count < Self.keptLimit } }
-
     /// The timestamp, the snapshot or the root, if it has expired: then an attacker may be replaying an old state, which a new signature
     /// would make the newest (an indefinite freeze attack, TUF section 1.5.2).
     private var expired: (any VerifiedMetadata)? {

@@ -25,7 +25,7 @@ struct MetadataPublisher {
     mutating func run(
         listing changed: [Channel: [TargetRecord]] = [:]
     ) async throws(VaultError) -> MetadataReport {
-        try requireNewestHost(listing: changed)
+        try await requireNewestHost(listing: changed)
         var report = MetadataReport()
         var root = try roots.run()
         if case .signed(let file)? = root, try await publishAlone(file) {
@@ -51,9 +51,9 @@ struct MetadataPublisher {
         let imports = try TeamImports(
             of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost,
             into: vault.targets)
-        let listings = try listings(changed, under: renewal)
-        let signed = try renewal.files(
-            listing: listings, keeping: try await session.givenVersions(), importing: imports.files)
+        let given = try await session.givenVersions()
+        let listings = try listings(changed, under: renewal, keeping: given)
+        let signed = try renewal.files(listing: listings, keeping: given, importing: imports.files)
         guard renewal.pendingFiles.isEmpty else {
             let names = renewal.pendingFiles.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
             throw signing.keys.failure(
@@ -74,21 +74,22 @@ struct MetadataPublisher {
     }
 
     /// Throws `untrusted` where the host may show an old state, and what is signed now would be no publication but make that the newest.
-    func requireNewestHost(listing changed: [Channel: [TargetRecord]]) throws(VaultError) {
+    func requireNewestHost(listing changed: [Channel: [TargetRecord]]) async throws(VaultError) {
         guard let host = session.host else { return }
         try host.requireNewestRoot(naming: signing.keys, orWaiting: roots.pendingRoot)
         let lasts = session.period.offlineUntil != nil
-        if !lasts, try isChange(listing: changed) { return }
+        if !lasts, try await isChange(listing: changed) { return }
         try host.requireUnexpired(
             lasts ? "it could be replayed until then" : "new signatures alone would make that the newest",
             remedy: HostedSite.withoutHost)
     }
 
     /// Whether more is to be published than new signatures: other packs, or other keys.
-    private func isChange(listing changed: [Channel: [TargetRecord]]) throws(VaultError) -> Bool {
+    private func isChange(listing changed: [Channel: [TargetRecord]]) async throws(VaultError) -> Bool {
         guard roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else { return true }
         let renewal = SiteRenewal(current: site.tree, root: site.root, successor: nil, signing: signing)
-        return try listings(changed, under: renewal).contains(where: renewal.changes)
+        return try listings(changed, under: renewal, keeping: try await session.givenVersions())
+            .contains(where: renewal.changes)
     }
 
     /// Publishes a root under which the published metadata stays valid, as when it only names more keys: it needs no other
@@ -130,7 +131,7 @@ struct MetadataPublisher {
 
     /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.
     private func listings(
-        _ changed: [Channel: [TargetRecord]], under renewal: SiteRenewal
+        _ changed: [Channel: [TargetRecord]], under renewal: SiteRenewal, keeping given: GivenVersions
     ) throws(VaultError) -> [SiteRenewal.Listing] {
         let structure = session.settings.structure
         let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
@@ -150,9 +151,11 @@ struct MetadataPublisher {
             delegations.append(listing.delegation(isTerminating: !structure.channels.isEmpty))
             listings += listing.listings(of: records)
         }
+        let numbers = GivenVersions.numbers(of: listings.flatMap(\.records) + own)
         let top = SiteRenewal.Listing(
             role: .targets, records: own, delegations: delegations.isEmpty ? nil : .roles(delegations),
-            trusts: renewal.trusts(of: .targets), hasQuietNames: PackNames.areNeeded(for: own))
+            trusts: renewal.trusts(of: .targets), hasQuietNames: PackNames.areNeeded(for: own),
+            lastVersions: given.member(listing: numbers, replacing: []))
         return listings + [top]
     }
 

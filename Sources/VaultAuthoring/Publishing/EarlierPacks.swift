@@ -13,8 +13,7 @@ struct EarlierPacks {
     let given: GivenVersions
     /// The listed packs by their content keys, sorted by ID.
     private let byContentKey: [ContentKeyID: [PackManifest]]
-    /// Of publications that are to be finished: what was sealed for them is listed as it is, if nothing changed.
-    private let unfinished: [PackID: PackManifest]
+    private let pendingPacks: [PackID: PackManifest]
     /// The same of the other channels, the highest version first.
     private let promoted: [PackID: [PackManifest]]
     private let host: HostedSite?
@@ -27,13 +26,16 @@ struct EarlierPacks {
         byContentKey = Dictionary(grouping: listed.values.map(\.pack), by: \.contentKeyID)
             .mapValues { $0.sorted { $0.id < $1.id } }
         promoted = Self.promotedPacks(of: session)
-        unfinished = try await Self.unfinishedPacks(
-            of: given, after: listed, session.settings.structure, by: publisher)
+        // Sealing what waits for signatures again would use another content key.
+        let structure = session.settings.structure
+        pendingPacks = given.pendingPacks { role in
+            role == .targets || role == structure.ownRole || structure.sourceChannel.owns(role)
+        }
     }
 
     /// Candidates for the previous version of a pack, the best first.
     func candidates(for id: PackID) -> [PackManifest] {
-        [unfinished[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
+        [pendingPacks[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
     }
 
     /// Whether pieces of a pack with this content key may be in listed ones.
@@ -44,7 +46,7 @@ struct EarlierPacks {
 
     /// A pack of the family, whose content key the others have as well.
     func member(of family: PackID) -> PackManifest? {
-        let listed = [unfinished, published].flatMap(\.values) + promoted.values.joined()
+        let listed = [pendingPacks, published].flatMap(\.values) + promoted.values.joined()
         let packs = listed.lazy.filter { $0.offer.family == family }
         return packs.min { $0.id < $1.id }
     }
@@ -66,28 +68,5 @@ struct EarlierPacks {
         return Dictionary(grouping: listings.flatMap(\.packs).map(\.pack), by: \.id).mapValues {
             $0.sorted { $0.version > $1.version }
         }
-    }
-
-    /// Sealing what waits for signatures again would use another content key. A new version of an interrupted publication counts if its
-    /// file is there, and a key opens it.
-    private static func unfinishedPacks(
-        of given: GivenVersions, after listed: [PackID: ListedPack], _ structure: SiteStructure,
-        by publisher: PackPublisher
-    ) async throws(VaultError) -> [PackID: PackManifest] {
-        var packs: [PackID: PackManifest] = [:]
-        let openers = try publisher.keys.openers()
-        let unfinished = given.unfinishedPacks { role in
-            role == .targets || role == structure.ownRole || structure.sourceChannel.owns(role)
-        }
-        for (pack, isPending) in unfinished where packs[pack.id] == nil {
-            if !isPending {
-                guard pack.version > listed[pack.id]?.pack.version ?? 0,
-                    (try? await openers.contentKey(pack.contentKeyID, slots: pack.slots, place: "")) != nil,
-                    try await publisher.files.find(pack)
-                else { continue }
-            }
-            packs[pack.id] = pack
-        }
-        return packs
     }
 }

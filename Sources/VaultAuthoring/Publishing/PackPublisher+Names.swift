@@ -86,7 +86,7 @@ extension PackPublisher {
             id: id, versioning: .exactly(1), key: key, slots: slots,
             offer: PackOffer(policy: .essential), compression: .standard)
         let result = try await seal(
-            request, source, after: previous, above: earlier.given.last(of: id)
+            request, source, after: previous, earlier.given
         ) { _ in }
         _ = consume scratch
         return result

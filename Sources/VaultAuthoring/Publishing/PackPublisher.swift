@@ -36,7 +36,7 @@ struct PackPublisher {
             compression: compression ?? pack.compression ?? .standard)
         let source = try source(of: pack)
         return try await seal(
-            order, source.folder, after: previous, above: earlier.given.last(of: pack.id), progress)
+            order, source.folder, after: previous, earlier.given, progress)
     }
 
     /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`.
@@ -69,21 +69,20 @@ struct PackPublisher {
             let result = try await seal(
                 order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)),
-                above: earlier.given.last(of: id)
+                earlier.given
             ) { onPack(pack.id, $0) }
             try await deliver(result)
         }
     }
 
-    /// - Parameter last: the highest version number that the pack was ever given.
     func seal(
         _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest?,
-        above last: UInt64, _ progress: (UInt64) -> Void
+        _ given: GivenVersions, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         var order = request
         // Of a version with another content key, such as that of a family, only the number counts.
         let previous = listed?.contentKeyID == order.key.id ? listed : nil
-        order.versioning = .exactly(previous?.version ?? last + 1)
+        order.versioning = .exactly(previous?.version ?? given.last(of: order.id) + 1)
         let folder = files.folder(of: order.id)
         guard let previous else {
             return try await files.name(
@@ -96,11 +95,19 @@ struct PackPublisher {
             }
         }
         let (earlier, hosted) = try await files.published(previous, key: order.key)
-        order.versioning = .following(earlier, above: last)
+        order.versioning = .following(earlier, above: given.lastPublished(of: order.id))
         order.previous = earlier
         var sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         if let hosted, !sealed.result.missedPieces.isEmpty {
             try await hosted.fetch(sealed.result.missedPieces, of: earlier)
+            sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
+        }
+        // An unfinished publication may have given that number. Only to the same bytes it is given again.
+        let last = given.last(of: order.id)
+        if sealed.result.manifest.version <= last, sealed.result.manifest.sha256 != previous.sha256,
+            !given.isUnfinished(sealed.result.manifest)
+        {
+            order.versioning = .following(earlier, above: last)
             sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         }
         // The previous version is present and verified.

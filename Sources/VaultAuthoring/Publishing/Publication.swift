@@ -71,7 +71,7 @@ public struct Publication: Sendable {
         let scratch = try ScratchFolder(beside: session.vault.site)
         let proposal = try await proposal(sealingInto: scratch.path, onPack)
         if case .site(let site) = session.published, session.host != nil {
-            try publisher(of: site).requireNewestHost(listing: listing(proposal))
+            try await publisher(of: site).requireNewestHost(listing: listing(proposal))
         }
         try await session.host?.requireUnchanged()
         let imports = try TeamImports(of: deliveries, versionsAreReset: false, into: scratch.path)

@@ -68,7 +68,7 @@ struct PublishedPackFiles {
         guard let host else { return packs }
         var available: [PackManifest] = []
         for pack in packs {
-            if host.lists(pack) || host.keeps(pack) {
+            if host.lists(pack) {
                 available.append(pack)
             } else if try isHere(pack) {
                 available.append(pack)
@@ -89,14 +89,6 @@ struct PublishedPackFiles {
     func isOnlyHosted(_ pack: PackManifest) throws(VaultError) -> Bool {
         guard host != nil else { return false }
         return try !isHere(pack)
-    }
-
-    /// Whether the file of a version is here, or at a host that does not list it yet.
-    func find(_ pack: PackManifest) async throws(VaultError) -> Bool {
-        if try isHere(pack) { return true }
-        guard let host, host.canKeepMore, let hosted = try? await host.pack(pack) else { return false }
-        host.keep(hosted, as: pack)
-        return true
     }
 
     func isHere(_ pack: PackManifest) throws(VaultError) -> Bool { try FileSystem.exists(path(of: pack)) }
