@@ -51,6 +51,21 @@ struct ExpiredHostTests {
         try await Command.run(publish, through: late).succeeded()
     }
 
+    /// Numbers of withdrawn packs that the signed targets keep are no change.
+    @Test func aRenewalBesideAWithdrawnPack() async throws {
+        try await testSite.publish("--pack", "other=\(folder["level"])")
+        try testSite.settings { json in
+            var packs = json["packs"]?.members ?? [:]
+            packs["other"] = nil
+            json["packs"] = .object(packs)
+        }
+        try await testSite.publish()
+        let later = try await Runner(of: testSite, named: "later")
+        try await Command.run(
+            "publish", later.vault, "--against", later.host, through: Clock.shifted(byDays: 31)
+        ).failed(76, naming: "timestamp.json", "it expired at")
+    }
+
     /// The keys were replaced since, and their thief shows the root before: no new root names them.
     @Test(arguments: [0, 280], [false, true]) func aHostWithAnOlderRoot(days: Int, hasOldKeys: Bool)
         async throws
