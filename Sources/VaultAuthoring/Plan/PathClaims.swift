@@ -54,6 +54,8 @@ struct PathClaims {
     private var files = Table()
     /// The same of the folders around these paths.
     private var folders = Table()
+    /// The packs that have files in each of these folders.
+    private var packs: [EntryPath: Set<PackID>] = [:]
     /// Paths that are a file in one pack and a folder in another.
     private var clashes: Set<EntryPath> = []
     private(set) var conflicts: [ContentPlan.Conflict] = []
@@ -79,7 +81,7 @@ struct PathClaims {
         var above = path.parent
         while let folder = above {
             for file in files[folder] { noteClash(at: folder, file, claim) }
-            if folders[folder].contains(where: { $0.pack == claim.pack }) { return }
+            guard packs[folder, default: []].insert(claim.pack).inserted else { return }
             folders.add(claim, to: folder)
             above = folder.parent
         }
