@@ -113,8 +113,9 @@ class Judge:
     def _trusted(self, name, content):
         if match := ADOPTED.fullmatch(name):
             return self._adopted(*match.groups(), content)
-        # Delegated metadata, and those before a refresh, may be anything: readers verify them, or fetch them again.
-        if DELEGATED.fullmatch(name) or name.startswith("earlier/"):
+        # Delegated metadata, those before a refresh, and which of these was read last, may be anything: readers verify them, or fetch
+        # them again.
+        if DELEGATED.fullmatch(name) or name.startswith("earlier/") or name == "readable":
             return None
         known = self.game.metadata
         if name == "root_history/1.root.json":
