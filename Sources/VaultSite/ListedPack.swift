@@ -47,17 +47,23 @@ public struct ListedPack: Sendable {
 
     /// What a client of this release reads: where the version that the record describes is of a later format, the newest of the
     /// others takes its place, with the record of its own file. Tags that are not granted to whoever signed the record are
-    /// withheld. Throws as ``init(_:)`` does.
+    /// withheld. Throws as ``init(_:)`` does, and `.untrusted` for a table of quiet names that is not the site's own: it says which
+    /// packs have which names.
     public static func readable(
         in target: TargetRecord, granting grants: TagGrants
     ) throws(VaultError) -> ListedPack {
         var listed = try readable(in: target)
-        listed.restrict(by: grants, to: target.signer)
+        try listed.restrict(by: grants, to: target.signer)
         return listed
     }
 
-    /// Withholds the tags that are not granted to whoever signed it.
-    mutating func restrict(by grants: TagGrants, to signer: MetadataRole?) {
+    /// Withholds the tags that are not granted to whoever signed it. Throws `.untrusted` for a pack that nobody but the site may list.
+    mutating func restrict(by grants: TagGrants, to signer: MetadataRole?) throws(VaultError) {
+        guard grants.rank(of: signer) == 0 || pack.id.description != PackNames.packID else {
+            throw VaultError(
+                .untrusted, "a team lists the table of quiet names, which is the site's own", at: target.path,
+                remedy: "the site's owner must give the team other paths")
+        }
         pack = pack.granted(by: grants, to: signer)
         otherVersions = otherVersions.map { $0.granted(by: grants, to: signer) }
         self.signer = signer

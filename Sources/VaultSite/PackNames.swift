@@ -83,6 +83,18 @@ public struct PackNames: Sendable, Equatable {
 }
 
 extension PackNames {
+    /// Whether an ID has the form of those under which packs with quiet names are listed: `q` and 32 hexadecimal digits, for a pack of
+    /// a resource tree two of these. A table names no others: packs with public names keep these.
+    static func isQuiet(_ id: String) -> Bool {
+        let parts = id.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count <= 2
+            && parts.allSatisfy { part in
+                let digits = part.utf8.dropFirst()
+                return part.utf8.first == UInt8(ascii: "q") && digits.count == 32
+                    && digits.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+            }
+    }
+
     /// What a pack is called; its listed ID where the table does not have it.
     public func shownID(of id: PackID) -> PackID { entries[id]?.name ?? id }
 
@@ -137,6 +149,11 @@ extension PackNames {
         if json["key"] != nil { key = try SealedKey(parsing: json.object("key", at: place), place: place) }
         for (id, value) in try json.object("packs", at: place) {
             let entry = try value.asObject(at: place)
+            guard Self.isQuiet(id) else {
+                throw VaultError(
+                    .corrupt, "it names '\(id.excerpt)', which is no quiet ID", at: place,
+                    remedy: "report it to the publisher")
+            }
             do throws(VaultError) {
                 let name = try PackID(try entry.string("name", at: place))
                 add(

@@ -32,7 +32,7 @@ public struct PublishedPacks: Sendable {
         let grants = TagGrants(in: tree.chain)
         self.init(of: tree.recordsOfAllChannels, grants) { (target: TargetRecord) throws(VaultError) in
             var listed = try ListedPack(target)
-            listed.restrict(by: grants, to: target.signer)
+            try listed.restrict(by: grants, to: target.signer)
             return listed
         }
     }

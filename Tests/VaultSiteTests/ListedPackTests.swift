@@ -36,6 +36,37 @@ import VaultSite
         ([listed.pack] + listed.otherVersions).map(\.version)
     }
 
+    /// A table of quiet names counts if the site itself has signed it.
+    @Test func aTableOfNames() throws {
+        var json = target(1)
+        var custom = try json.object("custom", at: "test")
+        var vault = try custom.object("assetvault", at: "test")
+        vault["id"] = .string(PackNames.packID)
+        custom["assetvault"] = .object(vault)
+        json["custom"] = .object(custom)
+        var record = try TargetRecord(path: PackID(PackNames.packID).targetPath, json: json)
+        for (name, isRead) in [("packs", true), ("channel.beta", true), ("team", false)] {
+            record.signer = try #require(MetadataRole(delegated: name))
+            let listed = try? ListedPack.readable(in: record, granting: TagGrants(to: []))
+            #expect((listed != nil) == isRead, "\(name)")
+            let packs = PublishedPacks(of: [record], granting: TagGrants(to: []))
+            #expect(packs.packs.isEmpty != isRead && packs.skipped.isEmpty == isRead, "\(name)")
+        }
+    }
+
+    /// A table gives names to quiet IDs alone, and so to no pack with a public name.
+    @Test func aTableOfOtherIDs() throws {
+        let quiet = "q" + String(repeating: "0f", count: 16)
+        let ids = [quiet: true, "\(quiet)/\(quiet)": true]
+        let others = ["level", "q", quiet + "0", quiet.uppercased(), "\(quiet)/level", "\(quiet)/\(quiet)/\(quiet)"]
+        for (id, isRead) in ids.merging(others.map { ($0, false) }, uniquingKeysWith: { $1 }) {
+            let offer = "\"policy\": \"prefetch\", \"tags\": [], \"traits\": {}"
+            let json = "{\"format\": 1, \"packs\": {\"\(id)\": {\"name\": \"level\", \(offer)}}}"
+            let names = try? PackNames(parsing: Array(json.utf8), place: "test")
+            #expect((names != nil) == isRead, "\(id)")
+        }
+    }
+
     @Test func allAreReadable() throws {
         let listed = try ListedPack(record(target(3), target(2), target(1)))
         #expect(versions(listed) == [3, 2, 1])

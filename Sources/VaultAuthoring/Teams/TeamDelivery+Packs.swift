@@ -37,10 +37,15 @@ extension TeamDelivery {
 
     /// Whether neither the host nor the site has a file that the team lists.
     private func isMissing(_ record: TargetRecord, in output: FilePath) throws(VaultError) -> Bool {
-        guard PackID(targetPath: record.path) != nil else {
+        guard let id = PackID(targetPath: record.path) else {
             throw VaultError(
                 .untrusted, "it lists '\(record.path.excerpt)', which is no pack", at: folder.path.string,
                 remedy: "let the team publish its packs alone")
+        }
+        guard id.description != PackNames.packID else {
+            throw VaultError(
+                .untrusted, "it lists '\(id)', which is the table of the studio's quiet names",
+                at: folder.path.string, remedy: "find out who signed it: no release of this program does")
         }
         if isHosted(record) { return false }
         for path in [output, vault.targets].map({ $0.appending(record.hostedPath) }) {

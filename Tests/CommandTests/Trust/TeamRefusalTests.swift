@@ -43,6 +43,28 @@ struct TeamRefusalTests {
         }
     }
 
+    /// The table of quiet names says which packs have which names, so it is nobody's but the studio's, whatever paths a team has.
+    @Test func theTableOfQuietNames() async throws {
+        try testSite.settings {
+            var team = $0["teams"]?["dlc1"]?.members ?? [:]
+            team["paths"] = ["packs/dlc1/*", "packs/a*"]
+            $0["teams"] = ["dlc1": .object(team)]
+        }
+        try await testSite.publish()
+        try await studio.forgeTeam(version: 2) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            guard var record = targets["packs/dlc1/one.avpack"]?.members,
+                var custom = record["custom"]?.members, var pack = custom["assetvault"]?.members
+            else { return }
+            pack["id"] = "assetvault.names"
+            custom["assetvault"] = .object(pack)
+            record["custom"] = .object(custom)
+            targets["packs/assetvault.names.avpack"] = .object(record)
+            signed["targets"] = .object(targets)
+        }
+        try await studio.keepsTheLast(naming: "the table of the studio's quiet names")
+    }
+
     /// A path of its own that leads to another pack's manifest is no pack.
     @Test func itsPathUnderAnothersID() async throws {
         let studios = try folder.json("vault/site/metadata/1.targets.json")["signed", "targets"] as JSONValue?
