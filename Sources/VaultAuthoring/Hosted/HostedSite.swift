@@ -241,13 +241,13 @@ final class HostedSite: Sendable {
     /// Removes metadata of an earlier run that differs from the host's: uploading it would undo another publication.
     func removeSuperseded() throws(VaultError) {
         let toUpload = MetadataFolder(vault.siteMetadata)
-        var files = try copy.folder.versions().compactMap { file in file.role.map { (file.hostedName, $0) } }
-        files.append((MetadataRole.timestamp.fileName, .timestamp))
-        for (name, role) in files {
-            guard let bytes = try toUpload.metadata(named: name, limit: role.sizeLimit),
-                try bytes != copy.folder.metadata(named: name, limit: role.sizeLimit)
+        // The timestamp is replaced where something is signed, and only there.
+        for file in try copy.folder.versions() {
+            guard let role = file.role,
+                let bytes = try toUpload.metadata(named: file.hostedName, limit: role.sizeLimit),
+                try bytes != copy.folder.metadata(named: file.hostedName, limit: role.sizeLimit)
             else { continue }
-            try FileSystem.removeFile(toUpload.path.appending(name))
+            try FileSystem.removeFile(toUpload.path.appending(file.hostedName))
         }
     }
 

@@ -68,15 +68,17 @@ struct AuthorSession {
     }
 
     /// Publishes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
-    /// site's folder, to be uploaded, the timestamp last. A file of that name there was never uploaded: it is replaced.
+    /// site's folder, to be uploaded, the timestamp last: the host's own where no other was signed, as with a root alone. A file of
+    /// that name there was never uploaded: it is replaced.
     func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
         let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
         guard vault.followsHost else { return tree }
         try FileSystem.createFolders(vault.siteMetadata, permissions: 0o755)
-        let timestamps = files.filter { $0.draft.role == .timestamp }
-        for file in files.filter({ $0.draft.role != .timestamp }) + timestamps {
+        for document in files.filter({ $0.draft.role != .timestamp }).map({ ($0.hostedName, $0.bytes) })
+            + [(MetadataRole.timestamp.fileName, tree.chain.timestamp.bytes)]
+        {
             try DurableFile.write(
-                file.bytes.span, to: vault.siteMetadata.appending(file.hostedName), permissions: 0o644,
+                document.1.span, to: vault.siteMetadata.appending(document.0), permissions: 0o644,
                 replacing: true)
         }
         return tree

@@ -16,6 +16,8 @@ struct RollbackCheck {
     private let destination: any UploadDestination
     /// Whether keys that the newest root names have signed the destination's timestamp, and its snapshot.
     private let (hasCurrentTimestamp, hasCurrentSnapshot): (Bool, Bool)
+    /// Whether the destination's newest state is one of the publisher's own.
+    var isOfPresentKeys: Bool { hasCurrentTimestamp && hasCurrentSnapshot }
 
     /// Nil for a site without a timestamp.
     ///
@@ -69,7 +71,9 @@ struct RollbackCheck {
     static func taken(_ what: String, at place: String) -> VaultError {
         VaultError(
             .busy, "another publisher has taken \(what): the destination has other content", at: place,
-            remedy: again)
+            remedy: again
+                + "; where that is refused, remove metadata/ of the site and the vault's .published before: nobody has seen what they hold"
+        )
     }
 
     /// What the site puts in place of a newer timestamp, as clients forget that.

@@ -69,6 +69,9 @@ struct UploadedSite {
         let age = try RollbackCheck(of: own, after: seen, under: roots, at: destination)
         try age?.requireNotOlder()
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
+        if let seen, age?.isOfPresentKeys == true {
+            try Self.requireDescent(of: local, from: seen, in: hosted.folder, at: destination)
+        }
 
         let pin = pinnedRoot ?? roots.first?.bytes
         tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
@@ -133,6 +136,21 @@ extension UploadedSite {
         let hosted = Dictionary(roots.map { ($0.version, $0) }) { first, _ in first }
         let own = Set(try site.versions().filter { $0.role == .root }.map(\.version))
         return (1...).prefix { hosted[$0] != nil || own.contains($0) }.compactMap { hosted[$0] }
+    }
+
+    /// Throws `busy` where the site has other content under a number that the destination's newest state lists: it does not follow that
+    /// state, whatever numbers it has reached since.
+    private static func requireDescent(
+        of site: MetadataFolder, from seen: SeenMetadata, in hosted: MetadataFolder,
+        at destination: any UploadDestination
+    ) throws(VaultError) {
+        let snapshot = MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)
+        for name in [snapshot] + (seen.snapshot?.hostedNames ?? []) {
+            guard let role = MetadataFileName(hostedName: name)?.role,
+                [.snapshot, .targets].contains(role) || OwnRoles.contains(role)
+            else { continue }
+            try requireSame(name, site, hosted, role, at: destination)
+        }
     }
 
     private static func requireNewestRoot(

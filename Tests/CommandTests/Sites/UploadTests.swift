@@ -195,6 +195,44 @@ struct UploadTests {
         try await expectSound(host)
     }
 
+    /// A root that needs no other signature is published alone, and uploaded with the timestamp that the host has.
+    @Test func aRunnersRoot() async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await host.upload().succeeded()
+        let runner = try await Runner(of: testSite)
+        try await Command.run("trust", "rotate", runner.vault, "root", "--against", host.folder).succeeded()
+        #expect(try runner.written() == ["metadata/2.root.json", "metadata/timestamp.json"])
+        #expect(
+            try UploadHost.sent(await host.upload(runner.site, "--json")) == ["metadata/2.root.json"])
+        try folder.write("level/file", "version 2")
+        try await runner.publish(host.folder).succeeded()
+        try await host.upload(runner.site).succeeded()
+        try await expectSound(host)
+    }
+
+    /// Versions that have caught up with the destination's do not follow them.
+    @Test func aStaleVaultThatCaughtUp() async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await host.upload().succeeded()
+        try await Tool.run("cp", "-a", testSite.vault, folder["other"])
+        try folder.write("level/file", "theirs")
+        try await testSite.publish()
+        try await host.upload().succeeded()
+        for number in 1...3 {
+            try folder.write("level/file", "ours \(number)")
+            try await Command.run("publish", folder["other"]).succeeded()
+        }
+        try await host.isUnchanged {
+            try await host.upload(folder["other/site"]).failed(75, naming: "2.snapshot.json", "--against")
+        }
+        // The way that the error names.
+        try await Command.run("publish", folder["other"], "--against", host.folder).failed(76)
+        try await Tool.run("rm", "-r", folder["other/site/metadata"], folder["other/.published"])
+        try await Command.run("publish", folder["other"], "--against", host.folder).succeeded()
+        try await host.upload(folder["other/site"]).succeeded()
+        try await expectSound(host)
+    }
+
     /// Two publishers have used one number.
     @Test(arguments: UploadHost.Way.allCases) func anotherPublisher(way: UploadHost.Way) async throws {
         let host = try UploadHost(of: testSite, by: way)
