@@ -238,10 +238,10 @@ final class HostedSite: Sendable {
         }
     }
 
-    /// Removes metadata of an earlier run that differs from the host's: uploading it would undo another publication.
+    /// Removes metadata of an earlier run that differs from the host's, and replaces its timestamp by the host's: uploading it would undo
+    /// another publication.
     func removeSuperseded() throws(VaultError) {
         let toUpload = MetadataFolder(vault.siteMetadata)
-        // The timestamp is replaced where something is signed, and only there.
         for file in try copy.folder.versions() {
             guard let role = file.role,
                 let bytes = try toUpload.metadata(named: file.hostedName, limit: role.sizeLimit),
@@ -249,6 +249,11 @@ final class HostedSite: Sendable {
             else { continue }
             try FileSystem.removeFile(toUpload.path.appending(file.hostedName))
         }
+        // Whoever copied it over the host's would go back.
+        let kept = toUpload.path.appending(MetadataRole.timestamp.fileName)
+        guard try FileSystem.exists(kept) else { return }
+        try DurableFile.write(
+            tree.chain.timestamp.bytes.span, to: kept, permissions: 0o644, replacing: true)
     }
 
     /// Throws `busy` when another process has published to the host since it was read.
