@@ -53,6 +53,10 @@ public struct JSONReader: Sendable {
             return try next(in: source)
         case .firstKey where byte == UInt8(ascii: "}"), .firstElement where byte == UInt8(ascii: "]"):
             return try close(byte)
+        case .key where byte == UInt8(ascii: "}"):
+            throw refusal("a comma stands before the end of an object")
+        case .value where byte == UInt8(ascii: "]") && nesting.last == false:
+            throw refusal("a comma stands before the end of an array")
         case .firstKey, .key:
             return try key(in: source)
         case .value, .firstElement, .end:

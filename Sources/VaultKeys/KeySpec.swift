@@ -1,6 +1,7 @@
 import Glibc
 public import SystemPackage
 public import VaultErrors
+import VaultFileSystem
 
 /// A key source on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH` or `exec:COMMAND`, never the key itself,
 /// which other users could read there.
@@ -27,7 +28,8 @@ public struct KeySpec: Sendable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
         guard parts.count == 2, let source = Self.source(kind: parts[0], value: parts[1]) else {
-            throw Self.isLikelyKey(text) || Self.isLikelyKey(parts.last ?? "") ? .literalKey : .unknownSpec
+            throw Self.isLikelyKey(text) || Self.isLikelyKey(parts.last ?? "")
+                ? .literalKey : .unknownSpec(text)
         }
         self.source = source
     }
@@ -122,9 +124,14 @@ public struct KeySpec: Sendable {
 }
 
 extension VaultError {
-    fileprivate static let unknownSpec = VaultError(
-        .usage, "unknown key source", at: "key source",
-        remedy: "use \(KeySpec.kinds); never the key itself")
+    fileprivate static func unknownSpec(_ text: String) -> VaultError {
+        let isFile = (try? FileSystem.exists(FilePath(text))) ?? false
+        return VaultError(
+            .usage, "unknown key source", at: "key source",
+            remedy: isFile
+                ? "put 'file:' before the path of a key file"
+                : "use \(KeySpec.kinds); never the key itself")
+    }
 
     fileprivate static let literalKey = VaultError(
         .usage, "this looks like a key on the command line, where other users can read it", at: "key source",

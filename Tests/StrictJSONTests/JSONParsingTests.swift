@@ -53,6 +53,11 @@ func refusal(of bytes: [UInt8]) -> VaultError? {
         #expect(refusal(of: Array(text.utf8))?.category == .corrupt)
     }
 
+    @Test(arguments: ["[1,]", "[1, 2,\n]", "{\"a\":1,}", "{\"a\":[1,]}"])
+    func aCommaTooManyIsNamed(_ text: String) {
+        #expect(refusal(of: Array(text.utf8))?.problem.contains("a comma stands before the end of") == true)
+    }
+
     @Test(
         arguments: [
             [0x22, 0xFF, 0x22], [0x22, 0xC0, 0xAF, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],

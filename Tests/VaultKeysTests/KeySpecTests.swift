@@ -44,6 +44,12 @@ import VaultKeys
         #expect(error?.description.contains(Self.secret.prefix(8)) == false)
     }
 
+    @Test("a path without its kind gets a hint") func plainPath() async throws {
+        let path = try TestFolder().write(SampleKey(value: 7).vaultJWK("one"), to: "one.jwk")
+        let error = await failure { _ = try KeySpec(parsing: path.string) }
+        #expect(error?.remedy.contains("put 'file:' before") == true)
+    }
+
     @Test("a SPEC reads what it names")
     func reads() async throws {
         let folder = try TestFolder()

@@ -116,7 +116,7 @@ extension TaggedPacks {
         guard let tag = unknown.min() else { return }
         throw VaultError(
             .unknownTag, "no pack of the site has the tag '\(tag.excerpt)'", at: "tags",
-            remedy: "check its spelling, or publish it"
+            remedy: "check its spelling, or publish it; 'path' takes the ID of a pack"
         ).suggesting(tag, among: listed.sorted())
     }
 }

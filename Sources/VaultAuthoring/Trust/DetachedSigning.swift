@@ -4,6 +4,7 @@ public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
+import VaultSite
 
 /// Adds signatures to a pending file, where the keys are kept; no vault is needed.
 public struct DetachedSigning: Sendable {
@@ -56,11 +57,11 @@ public struct DetachedSigning: Sendable {
 
     private static func content(of metadata: UnverifiedMetadata) throws(VaultError) -> [String] {
         guard metadata.document.role == .root else {
-            let targets = try metadata.document.signed.optionalObject("targets", at: "signed")
+            let listed = try metadata.document.signed.optionalObject("targets", at: "signed")
             let delegations = try metadata.delegations.map {
                 "delegates to \($0.role): \(names(of: $0.trust))"
             }
-            return (targets.map { ["lists \($0.count) targets"] } ?? []) + delegations
+            return try (listed.map(targets) ?? []) + delegations
         }
         return try TopLevelRole.allCases.map { role throws(VaultError) in
             let trust = try metadata.rootTrust(in: role)
@@ -68,6 +69,23 @@ public struct DetachedSigning: Sendable {
             return "\(role.rawValue): \(trust.threshold) of \(names(of: trust))\(signed)"
         }
     }
+
+    private static func targets(listed: JSONObject) throws(VaultError) -> [String] {
+        var lines: [String] = []
+        for (path, value) in listed {
+            for record in try TargetRecord(path: path, json: value.asObject(at: path.excerpt)).eachVersion {
+                guard lines.count < shownTargets else {
+                    return lines + ["lists \(listed.count.counting("target")) in all"]
+                }
+                let version = record.statedVersion.map { " version \($0)," } ?? ""
+                let digest = record.hashes.sha256.map { ", SHA-256 \($0)" } ?? ""
+                lines.append("lists \(path.excerpt)\(version) \(record.length) bytes\(digest)")
+            }
+        }
+        return lines
+    }
+
+    private static let shownTargets = 100
 
     /// By the IDs of the specification: the file may call a key anything.
     private static func names(of trust: RoleTrust) -> String {

@@ -45,7 +45,7 @@ struct TrustSign: AsyncParsableCommand {
             passphrase: try signing.passphrase())
         for line in report.content { Console.note("  \(line)") }
         Console.note(
-            "\(file): \(report.role) version \(report.version), expires \(report.expires), has signatures of \(report.signingKeys) keys"
+            "\(file): \(report.role) version \(report.version), expires \(report.expires), has signatures of \(report.signingKeys.counting("key")), which 'publish' verifies"
         )
     }
 }

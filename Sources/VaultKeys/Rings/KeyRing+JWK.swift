@@ -24,12 +24,24 @@ extension KeyRing {
             read = try text.withBytes { (source) throws(VaultError) in try Self.read(source, place: place) }
         } catch {
             guard error.category != .key else { throw error }
+            guard !text.withBytes(Self.isPEM) else {
+                throw VaultError(
+                    .key, "is a PEM file, such as a key that signs, and not a JWK or JWK Set",
+                    at: error.place,
+                    remedy: "name the file of a vault key, such as keys/vault.jwks")
+            }
             throw VaultError(
                 .key, "is not a JWK or JWK Set (\(error.problem))", at: error.place,
                 remedy: "write the key as JWK (RFC 7517)", hint: .makingVaultKey)
         }
         guard let read else { return nil }
         self = read
+    }
+
+    private static func isPEM(_ text: Span<UInt8>) -> Bool {
+        let begin = "-----BEGIN "
+        return text.count >= begin.utf8.count
+            && zip(begin.utf8, text.indices).allSatisfy { byte, index in text[index] == byte }
     }
 
     private static func read(_ source: Span<UInt8>, place: String) throws(VaultError) -> KeyRing? {

@@ -132,6 +132,8 @@ struct ServeTests {
         try await Command.run("serve", testSite.folder["nowhere"]).failed(
             66, naming: testSite.folder["nowhere"])
         try await Command.run("serve", testSite.vault).failed(66, naming: testSite.vault)
+        try await Command.run("serve", "http://127.0.0.1:1/").failed(
+            66, naming: "takes a site's folder, no URL")
         try await Command.run("serve", testSite.site, "--port", "70000").failed(64)
     }
 }

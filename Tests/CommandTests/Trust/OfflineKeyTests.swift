@@ -43,7 +43,9 @@ struct OfflineKeyTests {
         let listed = try #require(try folder.json("vault/pending/2.targets.json")["signed", "targets"])
         #expect(try listed == JSONValue(parsing: waiting.span, place: "")["signed", "targets"])
 
-        try await sign("2.targets.json", with: key).succeeded()
+        let content = try await sign("2.targets.json", with: key).succeeded().errorText
+        #expect(content.contains("lists packs/level.avpack version 2,"))
+        #expect(content.contains("lists packs/other.avpack version 1,"))
         try await testSite.publish()
         #expect(try packs() == sealed)
         #expect(try folder.json("vault/site/metadata/2.targets.json")["signed", "targets"] == listed)
