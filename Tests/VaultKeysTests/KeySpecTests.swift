@@ -45,8 +45,10 @@ import VaultKeys
     }
 
     @Test("a path without its kind gets a hint") func plainPath() async throws {
-        let path = try TestFolder().write(SampleKey(value: 7).vaultJWK("one"), to: "one.jwk")
+        let folder = try TestFolder()
+        let path = try folder.write(SampleKey(value: 7).vaultJWK("one"), to: "one.jwk")
         let error = await failure { _ = try KeySpec(parsing: path.string) }
+        withExtendedLifetime(folder) {}
         #expect(error?.remedy.contains("put 'file:' before") == true)
     }
 
