@@ -82,10 +82,10 @@ struct PendingMetadata {
 
     private func note(_ file: SignedMetadata) throws(VaultError) {
         let digest = Self.digest(of: file.draft.signed)
-        // Digests of removed files are dropped.
+        // Digests of removed files are dropped. That of a file that is about to be replaced stays: a kill may come between.
         var lines = ["\(digest.hex)  \(file.hostedName)"]
         let known = try written()
-        for version in try files.versions() where version.hostedName != file.hostedName {
+        for version in try files.versions() {
             guard let other = try? files.pendingMetadata(in: version),
                 case let digest = Self.digest(of: other.document.signed), known.contains(digest)
             else { continue }

@@ -41,6 +41,30 @@ struct KilledTrustTests {
 
     @Test func refresh() async throws { try await killAtEveryStep(["trust", "refresh"]) }
 
+    /// A file that waits for the root's key is replaced: the old one or the new one waits then, and either can be signed.
+    @Test func aFileThatWaits() async throws {
+        let testSite = vault.testSite
+        let key = try testSite.takeAway("root.pem")
+        try await testSite.trust("rotate", "timestamp").succeeded()
+        #expect(try testSite.pending() == ["2.root.json"])
+        for number in 1...60 {
+            let round = try TemporaryFolder()
+            try await Tool.run("cp", "-a", testSite.vault, round["vault"])
+            try await Tool.run("ln", "-s", testSite.folder["level"], round["level"])
+            let result = try await Command.run(
+                "trust", "rotate", round["vault"], "snapshot",
+                through: Killing.at("fsync", number: number))
+            try await Command.run("publish", round["vault"]).succeeded()
+            try await Command.run("trust", "sign", round["vault/pending/2.root.json"], "--key", key)
+                .succeeded()
+            try await Command.run("publish", round["vault"]).succeeded()
+            #expect(try round.names(in: "vault/pending") == [], "\(number)")
+            try await Command.run("audit", round["vault/site"]).succeeded()
+            if result.exitCode == 0 { return #expect(number > 4) }
+            try #require(result.exitCode == 137, "\(result.errorText)")
+        }
+    }
+
     /// Where the last step was done, the command says so.
     @Test func anotherKey() async throws {
         let key = try await vault.testSite.makeKey("colleague").publicKey
