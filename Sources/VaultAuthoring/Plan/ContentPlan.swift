@@ -94,7 +94,7 @@ public struct ContentPlan: Sendable {
         if settings.pin == nil, let names = NewNames(from: published.areQuiet, to: settings.hasQuietNames) {
             notices.append(names)
         }
-        var claims = PathClaims()
+        var claims = PathClaims(sources: settings.packs.count + settings.resources.count)
         for (number, pack) in settings.packs.enumerated() {
             let source = try sources.open(number)
             try add(
@@ -129,14 +129,16 @@ public struct ContentPlan: Sendable {
     ) throws(VaultError) {
         var size: UInt64 = 0
         var reader = try SourceReader(of: source)
+        claims.begin(
+            PathClaims.Claimant(
+                source: number, pack: id, order: offer.order, traits: offer.traits, tags: Set(offer.tags)))
         for position in positions {
             let entry = source.entries[position]
             size += min(entry.size, .max - size)
             guard case .file = entry.kind else { continue }
-            let claim = PathClaims.Claim(
-                source: number, file: entry.source, pack: id, order: offer.order, traits: offer.traits,
-                tags: Set(offer.tags), size: entry.size)
-            try claims.add(entry.path, claim) { () throws(VaultError) in try reader.open(entry).sha256() }
+            try claims.add(entry.path, file: entry.source, size: entry.size) { () throws(VaultError) in
+                try reader.open(entry).sha256()
+            }
             guard entry.size >= ExecutableFormat.minimumSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {
                 executables.append(Executable(pack: id, path: entry.path, format: format))
@@ -154,7 +156,7 @@ public struct ContentPlan: Sendable {
         for (number, paths) in undecided.sorted(by: { $0.key < $1.key }) {
             let source = try sources.open(number)
             var reader = try SourceReader(of: source.folder)
-            let byPath = Dictionary(grouping: paths, by: \.first.file)
+            let byPath = Dictionary(grouping: paths, by: \.file)
             for entry in source.folder.entries {
                 guard let claimed = byPath[entry.path] else { continue }
                 let digest = try reader.open(entry).sha256()

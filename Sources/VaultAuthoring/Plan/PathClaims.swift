@@ -9,29 +9,38 @@ import VaultFileSystem
 /// Which pack has each path first. Of one source a device has a path once; of packs of several sources with a common tag, which a request
 /// shows as one tree, only one file of each path is seen.
 struct PathClaims {
-    struct Claim {
+    /// A pack of a source.
+    struct Claimant {
         /// The position of the source among all.
         let source: Int
-        /// Where the file is in the source.
-        let file: EntryPath
         let pack: PackID
         let order: Int64
         let traits: JSONObject
         let tags: Set<String>
-        let size: UInt64
 
         /// Whether an app can see both packs in one tree.
-        fileprivate func isShown(with other: Claim) -> Bool {
+        fileprivate func isShown(with other: Claimant) -> Bool {
             source != other.source && !tags.isDisjoint(with: other.tags)
                 && !PathClaims.areVariants(traits, other.traits)
         }
     }
 
+    /// A file, or a folder around one. There is one for each file, so it holds little.
+    private struct Claim {
+        /// The position among the claimants.
+        let claimant: Int
+        /// Where the file is in the source.
+        let file: EntryPath
+        let size: UInt64
+    }
+
     /// A path of two sources whose files have one size: the first one's is still to be compared.
     struct Undecided {
         let path: EntryPath
-        let first: Claim
-        let other: Claim
+        let first: Claimant
+        /// Where the first file is in its source.
+        let file: EntryPath
+        let other: Claimant
         /// Of the other file.
         let digest: SHA256Digest
     }
@@ -51,6 +60,8 @@ struct PathClaims {
         }
     }
 
+    private let hasOthers: Bool
+    private var claimants: [Claimant] = []
     private var files = Table()
     /// The same of the folders around these paths.
     private var folders = Table()
@@ -61,19 +72,34 @@ struct PathClaims {
     private(set) var conflicts: [ContentPlan.Conflict] = []
     private(set) var undecided: [Undecided] = []
 
-    /// - Parameter digest: of the claimed file, which is read only for this.
+    /// - Parameter sources: their number. One alone has no path twice, so it claims none.
+    init(sources: Int) { hasOthers = sources > 1 }
+
+    /// The files that are added next are of this pack.
+    mutating func begin(_ claimant: Claimant) { claimants.append(claimant) }
+
+    /// Adds a file of the pack that began last.
+    ///
+    /// - Parameters:
+    ///   - file: where it is in the source.
+    ///   - size: in bytes.
+    ///   - digest: of the file, which is read only for this.
     mutating func add(
-        _ path: EntryPath, _ claim: Claim, digest: () throws(VaultError) -> SHA256Digest
+        _ path: EntryPath, file: EntryPath, size: UInt64, digest: () throws(VaultError) -> SHA256Digest
     ) throws(VaultError) {
-        guard !claim.tags.isEmpty else { return }
+        guard hasOthers, let claimant = claimants.last, !claimant.tags.isEmpty else { return }
+        let claim = Claim(claimant: claimants.count - 1, file: file, size: size)
         noteFolders(around: path, claim)
         for folder in folders[path] { noteClash(at: path, folder, claim) }
         defer { files.add(claim, to: path) }
-        guard let known = files[path].first(where: claim.isShown) else { return }
-        if known.size != claim.size {
-            note(path, known, claim)
+        let known = files[path].first { claimant.isShown(with: claimants[$0.claimant]) }
+        guard let known else { return }
+        let first = claimants[known.claimant]
+        if known.size != size {
+            note(path, first, claimant)
         } else {
-            undecided.append(Undecided(path: path, first: known, other: claim, digest: try digest()))
+            undecided.append(
+                Undecided(path: path, first: first, file: known.file, other: claimant, digest: try digest()))
         }
     }
 
@@ -81,15 +107,17 @@ struct PathClaims {
         var above = path.parent
         while let folder = above {
             for file in files[folder] { noteClash(at: folder, file, claim) }
-            guard packs[folder, default: []].insert(claim.pack).inserted else { return }
+            let pack = claimants[claim.claimant].pack
+            guard packs[folder, default: []].insert(pack).inserted else { return }
             folders.add(claim, to: folder)
             above = folder.parent
         }
     }
 
     private mutating func noteClash(at path: EntryPath, _ known: Claim, _ claim: Claim) {
-        guard claim.isShown(with: known), clashes.insert(path).inserted else { return }
-        note(path, known, claim)
+        let (one, other) = (claimants[known.claimant], claimants[claim.claimant])
+        guard other.isShown(with: one), clashes.insert(path).inserted else { return }
+        note(path, one, other)
     }
 
     mutating func decide(_ claim: Undecided, digest: SHA256Digest) {
@@ -98,7 +126,7 @@ struct PathClaims {
     }
 
     /// Of the packs of one site a request shows those of the lowest order first, then those of the first ID.
-    private mutating func note(_ path: EntryPath, _ one: Claim, _ other: Claim) {
+    private mutating func note(_ path: EntryPath, _ one: Claimant, _ other: Claimant) {
         let isInOrder = (one.order, one.pack) < (other.order, other.pack)
         let (first, second) = isInOrder ? (one, other) : (other, one)
         conflicts.append(ContentPlan.Conflict(path: path, first: first.pack, other: second.pack))
