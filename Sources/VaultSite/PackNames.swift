@@ -95,6 +95,11 @@ extension PackNames {
             }
     }
 
+    /// Whether a listed ID shows what a pack is called.
+    package static func isName(_ id: PackID) -> Bool {
+        !isQuiet(id.description) && id.description != packID
+    }
+
     /// What a pack is called; its listed ID where the table does not have it.
     public func shownID(of id: PackID) -> PackID { entries[id]?.name ?? id }
 

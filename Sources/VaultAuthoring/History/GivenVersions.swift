@@ -9,8 +9,13 @@ import VaultSite
 /// What is listed shows most of them. A signed member of the top-level targets, or of a team's role, keeps the rest: the highest
 /// number of each pack that is listed in a lower version now, or not at all, such as `{"levels/one": 3}`. So whoever publishes knows
 /// all numbers without the metadata of before. The specification allows further members (section 4.1); other clients ignore it.
+///
+/// While a channel has quiet names, the member shows no other ones: it keeps the highest of their numbers, which counts for every pack
+/// with a readable name. So whoever signs needs no key of the names.
 struct GivenVersions {
     static let member = "x-last-versions"
+    /// Stands there for all readable names.
+    private static let anyName = try? PackID("assetvault.hidden")
 
     private let recorded: [PackID: UInt64]
     /// By any own role, each the highest.
@@ -35,14 +40,22 @@ struct GivenVersions {
 
     /// The highest number that a pack was ever given; 0 for a new one.
     func last(of id: PackID) -> UInt64 {
-        let own = highest[id] ?? 0
+        let own = Self.last(of: id, in: highest)
         guard listed[id] == nil else { return own }
         // A team may list it now, the vault itself from now on.
         return max(own, published.listedVersion(of: id) ?? 0)
     }
 
     /// The same without what only unfinished publications gave.
-    func lastPublished(of id: PackID) -> UInt64 { max(recorded[id] ?? 0, listed[id] ?? 0) }
+    func lastPublished(of id: PackID) -> UInt64 { max(Self.last(of: id, in: recorded), listed[id] ?? 0) }
+
+    private static func last(of id: PackID, in numbers: [PackID: UInt64]) -> UInt64 {
+        let shared = isReadable(id) ? anyName.flatMap { numbers[$0] } : nil
+        return max(numbers[id] ?? 0, shared ?? 0)
+    }
+
+    /// Whether an ID shows what a pack is called.
+    static func isReadable(_ id: PackID) -> Bool { PackNames.isName(id) && id != anyName }
 
     /// Whether an unfinished publication gave a pack of these bytes its number.
     func isUnfinished(_ pack: PackManifest) -> Bool {
@@ -66,7 +79,13 @@ struct GivenVersions {
     func member(listing next: [PackID: UInt64], replacing replaced: Set<MetadataRole>) -> JSONValue? {
         let given = unfinished.filter { replaced.contains($0.role) }.map(\.numbers)
             .reduce(Self.highest(recorded, listed), Self.highest)
-        let hidden = given.filter { $0.value > next[$0.key] ?? 0 }
+        var hidden = given.filter { $0.value > next[$0.key] ?? 0 }
+        if next.keys.contains(where: \.isNamesTable), let anyName = Self.anyName {
+            for (id, number) in hidden where Self.isReadable(id) {
+                hidden[id] = nil
+                hidden[anyName] = max(number, hidden[anyName] ?? 0)
+            }
+        }
         guard !hidden.isEmpty else { return nil }
         return .object(
             JSONObject(lastWins: hidden.map { ($0.key.description, .integer(Int64(clamping: $0.value))) }))

@@ -8,56 +8,54 @@ import VaultSite
 struct UnfinishedListing {
     let role: MetadataRole
     let records: [TargetRecord]
-    /// Of its packs, and what its member ``GivenVersions/member`` says.
+    /// What its member ``GivenVersions/member`` says, and of its packs, if enough keys have signed it: else no client can have them, and
+    /// no member may show their names.
     let numbers: [PackID: UInt64]
-    /// Whether it waits for signatures.
+    /// Whether it is in `pending/`.
     let isPending: Bool
 
-    private init(_ metadata: UnverifiedMetadata, isPending: Bool) throws(VaultError) {
+    private init(_ metadata: UnverifiedMetadata, isSigned: Bool, isPending: Bool) throws(VaultError) {
         role = metadata.document.role
         let targets = try metadata.document.signed.object("targets", at: metadata.document.hostedName)
         records = try targets.map { path, json throws(VaultError) in
             try TargetRecord(path: path, json: try json.asObject(at: path))
         }
         numbers = GivenVersions.highest(
-            try GivenVersions.recorded(in: metadata.document), GivenVersions.numbers(of: records))
+            try GivenVersions.recorded(in: metadata.document),
+            isSigned ? GivenVersions.numbers(of: records) : [:])
         self.isPending = isPending
     }
 
-    /// Those above the published versions, those that wait for signatures first. A file counts if keys that the newest root names have
-    /// signed it: who has stolen a removed key gives no numbers.
+    /// Those above the published versions, those in `pending/` first. A file is signed if keys that the newest root names have done it:
+    /// who has stolen a removed key gives no numbers. A team signs at once, and what it has signed is published.
     static func all(in session: AuthorSession) async throws(VaultError) -> [UnfinishedListing] {
-        let ownRole = session.settings.structure.ownRole
-        func newest(_ role: MetadataRole) -> Int64 {
-            switch session.published {
-            case .site(let site): site.tree?.chain.snapshot[role]?.version ?? 0
-            case .teamRole(let published): published.targets?.version ?? 0
-            }
+        guard case .site(let site) = session.published else { return [] }
+        func isOwn(_ role: MetadataRole) -> Bool { role == .targets || OwnRoles.contains(role) }
+        func isUnpublished(_ version: Int64, of role: MetadataRole) -> Bool {
+            version > site.tree?.chain.snapshot[role]?.version ?? 0
         }
-        func isOwn(_ role: MetadataRole) -> Bool {
-            ownRole.map { $0 == role } ?? (role == .targets || OwnRoles.contains(role))
-        }
-        var unfinished: [UnfinishedListing] = []
         let pending = PendingMetadata(vault: session.vault)
+        var waiting: [UnverifiedMetadata] = []
         for role in try pending.roles().filter(isOwn).sorted() {
-            guard let file = try pending.file(of: role), file.document.version > newest(role) else {
+            guard let file = try pending.file(of: role), isUnpublished(file.document.version, of: role) else {
                 continue
             }
-            unfinished.append(try UnfinishedListing(file, isPending: true))
+            waiting.append(file)
         }
-        // What a team has signed is published.
-        guard ownRole == nil else { return unfinished }
         let folder = MetadataFolder(session.vault.metadata)
         let files = try folder.versions().filter { file in
-            file.role.map { isOwn($0) && file.version > newest($0) } ?? false
+            file.role.map { isOwn($0) && isUnpublished(file.version, of: $0) } ?? false
         }
-        guard !files.isEmpty else { return unfinished }
+        guard !waiting.isEmpty || !files.isEmpty else { return [] }
         let signers = TargetsSignatureHistory(under: try await session.vault.roots())
+        var unfinished = try waiting.map { file throws(VaultError) in
+            try UnfinishedListing(file, isSigned: signers.standing(of: file) == .current, isPending: true)
+        }
         for file in files.sorted(by: { ($1.version, $0.hostedName) < ($0.version, $1.hostedName) }) {
             // Nobody can have read what is no metadata.
             guard let metadata = try? folder.metadata(in: file), signers.standing(of: metadata) == .current
             else { continue }
-            unfinished.append(try UnfinishedListing(metadata, isPending: false))
+            unfinished.append(try UnfinishedListing(metadata, isSigned: true, isPending: false))
         }
         return unfinished
     }

@@ -57,11 +57,14 @@ final class HostedSite: Sendable {
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
         successionWarnings = try await vault.requireNoNewer(
             than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
-        var foreign: [MetadataCopy.ForeignFile] = []
-        for role in CurrentSite.ownRoles(of: tree) {
-            foreign += try await copy.readUnfinished(after: role.version, of: role.document.role)
+        // The roles of a channel, or of bins, that the interrupted upload was to bring are in no tree yet.
+        let channels = settings.structure.channelListings(trust: tree.chain.root.trust(in: .targets))
+        let roles = Set(CurrentSite.ownRoles(of: tree).map(\.document.role) + channels.flatMap(\.roles))
+        var foreign = try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
+        for role in roles.sorted() {
+            foreign += try await copy.readUnfinished(
+                after: tree.chain.snapshot[role]?.version ?? 0, of: role)
         }
-        foreign += try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
         foreignFiles = foreign
         isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
         self.vault = vault.following(folder)

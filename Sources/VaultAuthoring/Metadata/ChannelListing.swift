@@ -11,6 +11,11 @@ struct ChannelListing {
     /// The keys of the roles.
     private let trust: RoleTrust
 
+    /// The channel's own role, then its bins.
+    var roles: [MetadataRole] {
+        [channel.role] + (bins.map { bins in (0..<bins.count).compactMap(bins.role) } ?? [])
+    }
+
     init(of channel: Channel, binBits: Int, trust: RoleTrust) {
         self.channel = channel
         self.trust = trust
@@ -52,5 +57,16 @@ struct ChannelListing {
                         tags: TagIndex.json(of: tags[index]))
                 }
             }
+    }
+}
+
+extension SiteStructure {
+    /// One for each channel: what is live comes first, and ends the search of clients that know no channels. None where the top-level
+    /// targets list the packs themselves.
+    func channelListings(trust: RoleTrust) -> [ChannelListing] {
+        guard binBits > 0 || !channels.isEmpty else { return [] }
+        return ([.live] + channels.filter { $0 != .live }).map {
+            ChannelListing(of: $0, binBits: binBits, trust: trust)
+        }
     }
 }

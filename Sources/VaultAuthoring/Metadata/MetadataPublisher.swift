@@ -135,21 +135,18 @@ struct MetadataPublisher {
     ) throws(VaultError) -> [SiteRenewal.Listing] {
         let structure = session.settings.structure
         let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
-        let isDivided = structure.binBits > 0 || !structure.channels.isEmpty
+        func records(of channel: Channel) throws(VaultError) -> [TargetRecord] {
+            let records = changed[channel] ?? site.ownListing(in: channel).records
+            for record in records { try deliveries.requireNone(listing: record.path) }
+            return records
+        }
+        let channels = structure.channelListings(trust: newest)
+        let own = channels.isEmpty ? try records(of: .live) : []
         var delegations = deliveries.map(\.delegation)
         var listings: [SiteRenewal.Listing] = []
-        var own: [TargetRecord] = []
-        // What is live comes first, and ends the search of clients that know no channels.
-        for channel in [.live] + structure.channels.filter({ $0 != .live }) {
-            let records = changed[channel] ?? site.ownListing(in: channel).records
-            try requireNoTeams(records)
-            guard isDivided else {
-                own = records
-                continue
-            }
-            let listing = ChannelListing(of: channel, binBits: structure.binBits, trust: newest)
+        for listing in channels {
             delegations.append(listing.delegation(isTerminating: !structure.channels.isEmpty))
-            listings += listing.listings(of: records)
+            listings += listing.listings(of: try records(of: listing.channel))
         }
         let numbers = GivenVersions.numbers(of: listings.flatMap(\.records) + own)
         let top = SiteRenewal.Listing(
@@ -157,9 +154,5 @@ struct MetadataPublisher {
             trusts: renewal.trusts(of: .targets), hasQuietNames: PackNames.areNeeded(for: own),
             lastVersions: given.member(listing: numbers, replacing: []))
         return listings + [top]
-    }
-
-    private func requireNoTeams(_ records: [TargetRecord]) throws(VaultError) {
-        for record in records { try deliveries.requireNone(listing: record.path) }
     }
 }

@@ -27,10 +27,8 @@ struct EarlierPacks {
             .mapValues { $0.sorted { $0.id < $1.id } }
         promoted = Self.promotedPacks(of: session)
         // Sealing what waits for signatures again would use another content key.
-        let structure = session.settings.structure
-        pendingPacks = given.pendingPacks { role in
-            role == .targets || role == structure.ownRole || structure.sourceChannel.owns(role)
-        }
+        let channel = session.settings.structure.sourceChannel
+        pendingPacks = given.pendingPacks { $0 == .targets || channel.owns($0) }
     }
 
     /// Candidates for the previous version of a pack, the best first.

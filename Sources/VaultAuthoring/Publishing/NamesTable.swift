@@ -96,7 +96,11 @@ extension VaultError {
     }
 }
 
+extension PackID {
+    /// Whether it is that of the table of quiet names.
+    var isNamesTable: Bool { description == PackNames.packID }
+}
+
 extension PackManifest {
-    /// Whether it is the table of quiet names.
-    var isNamesTable: Bool { id.description == PackNames.packID }
+    var isNamesTable: Bool { id.isNamesTable }
 }

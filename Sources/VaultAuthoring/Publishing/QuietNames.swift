@@ -1,4 +1,6 @@
 import SealedPack
+import StrictJSON
+import UpdateFramework
 import VaultErrors
 import VaultSite
 
@@ -50,5 +52,19 @@ extension ContentKey {
         let digest = "q\(quietName(of: id.description))"
         guard let family else { return try PackID(digest) }
         return try PackID("q\(quietName(of: family.description))/\(digest)")
+    }
+}
+
+extension UnverifiedMetadata {
+    /// Whether targets of the vault's own show what any pack is called.
+    var showsNames: Bool {
+        get throws(VaultError) {
+            let role = document.role
+            guard role == .targets || OwnRoles.contains(role) else { return false }
+            if case .object(let tags)? = document.signed[TagIndex.member], !tags.isEmpty { return true }
+            let ids = try records.compactMap { PackID(targetPath: $0.path) }
+            return try (ids + GivenVersions.recorded(in: document).keys).contains(
+                where: GivenVersions.isReadable)
+        }
     }
 }

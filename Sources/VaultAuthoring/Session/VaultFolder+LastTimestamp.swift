@@ -59,7 +59,8 @@ extension VaultFolder {
     }
 
     private var uploadRemedy: String {
-        "upload \(site) first; or remove it, and \(memory), if that is to be published by nobody"
+        "upload \(site) first; where that is refused, since another publisher has taken its numbers, or where it is to be published by"
+            + " nobody, remove \(siteMetadata) and \(memory): nobody has seen what they hold"
     }
 
     /// Of the timestamp in the site's folder, with the newest of the host's roots that verifies it.

@@ -57,9 +57,16 @@ struct ExternalTool: Sendable {
     }
 
     func failure(_ answer: Answer, at place: String) -> VaultError {
-        let last = answer.errors.split(whereSeparator: \.isNewline).last.map { String($0.suffix(300)) }
+        var lines = answer.errors.split(whereSeparator: \.isNewline)
+        // rsync ends with a summary; the causes stand before it, the first one first.
+        if let last = lines.last, last.hasPrefix("\(program) error: "), lines.count > 1 {
+            lines = Array(lines.dropLast().prefix(2))
+        } else {
+            lines = lines.suffix(1)
+        }
+        let words = lines.isEmpty ? nil : lines.map { $0.suffix(300) }.joined(separator: "; ")
         return failed(
-            answer.status < 0 ? "was killed" : "failed with status \(answer.status)", last, at: place)
+            answer.status < 0 ? "was killed" : "failed with status \(answer.status)", words, at: place)
     }
 
     func unusable(_ line: String, at place: String) -> VaultError {

@@ -31,7 +31,8 @@ struct UploadedSite {
     let published: Set<String>
     private(set) var warnings: [Warning] = []
     /// What was published since the destination's state and is not the newest any more, as far as the folder keeps it and keys of
-    /// the site have signed it: runners learn from it which versions there were. What is older was there, and may have been pruned.
+    /// the site have signed it: runners can restore it. What is older was there, and may have been pruned. What shows names that are
+    /// quiet by now is left out: the host never had it, and need not have it.
     private var earlierMetadata: [MetadataFileName] = []
 
     /// - Throws: `untrusted` for a site that does not verify, or is older than the destination's; `busy` where another publisher has
@@ -249,12 +250,13 @@ extension UploadedSite {
         let newest = Dictionary(
             (tree.targetsRoles.map(\.document) + [tree.chain.snapshot.document]).map { ($0.role, $0.version) }
         ) { first, _ in first }
+        let hidesNames = PackNames.areNeeded(for: tree.recordsOfAllChannels)
         var files: [MetadataFileName] = []
         for file in try local.versions() {
             guard let role = file.role, role != .root, file.version < newest[role] ?? .max,
                 file.version > seenVersion(of: role),
                 let found = try? local.metadata(in: file), found.document.version == file.version,
-                isSigned(found)
+                isSigned(found), !hidesNames || (try? found.showsNames) == false
             else { continue }
             files.append(file)
         }

@@ -91,6 +91,34 @@ import Testing
         #expect(try testSite.files(in: "permanent").allSatisfy { !$0.hasPrefix("hush/") })
     }
 
+    /// What was public here, but never at the host, does not come there once names are quiet.
+    @Test(arguments: [nil, 16] as [Int64?]) func whatTheHostNeverHad(bins: Int64?) async throws {
+        try declare(isQuiet: false, bins: bins)
+        try await testSite.publish()
+        try await promote()
+        try declare(isQuiet: true, bins: bins)
+        try await testSite.publish()
+        try await promote()
+        try await testSite.fetch().succeeded()
+        let host = try UploadHost(of: testSite, by: .folder)
+        try await host.upload().succeeded()
+        let hosted = try Tree(host.folder).files
+        #expect(!hosted.contains { $0.contains("hush") }, "\(hosted)")
+        for name in hosted where name.hasPrefix("metadata/") {
+            let text = String(decoding: try folder.bytes("host/\(name)"), as: UTF8.self)
+            #expect(!text.contains("hush") && !text.contains("campaign"), "\(name): \(text)")
+        }
+        try await Command.run(["audit", host.folder, "--trust", testSite.root] + testSite.keys).succeeded()
+        // An earlier quiet state is there.
+        try folder.write("one/file", "one, later")
+        try await testSite.publish()
+        let earlier = try await testSite.newestFile(of: bins == nil ? "channel.beta" : "snapshot")
+        try folder.write("one/file", "one, last")
+        try await testSite.publish()
+        try await host.upload().succeeded()
+        #expect(try folder.exists("host/metadata/\(earlier)"))
+    }
+
     /// The other way, with a client that has quiet names.
     @Test func offInOneChannel() async throws {
         try declare(isQuiet: true)

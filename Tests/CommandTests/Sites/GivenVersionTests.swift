@@ -156,17 +156,48 @@ import Testing
         try await testSite.fetch().succeeded()
     }
 
-    /// What waits for a signature has its number, also when it is given up.
-    @Test func aDraft() async throws {
+    /// What is signed in `pending/` has its number, also when it is given up; nobody can have what is not signed, and its name shows
+    /// nowhere.
+    @Test(arguments: [false, true]) func aDraft(isSigned: Bool) async throws {
         let key = try testSite.takeAway("targets.pem")
+        func sign() async throws {
+            let name = try #require(try testSite.pending().first { $0.hasSuffix(".targets.json") })
+            try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key).succeeded()
+        }
         try folder.write("level/file", "version 4")
+        try folder.write("new/file", "new")
+        try declare("level", "new")
         try await Command.run("publish", testSite.vault).failed(77)
+        if isSigned { try await sign() }
         try declare()
         for _ in 1...2 { try await Command.run("publish", testSite.vault).failed(77) }
-        let name = try #require(try testSite.pending().first { $0.hasSuffix(".targets.json") })
-        try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key).succeeded()
+        try await sign()
         try await testSite.publish()
-        #expect(try recorded() == ["level": 4])
+        #expect(try recorded() == (isSigned ? ["level": 4, "new": 1] : ["level": 3]))
+    }
+
+    /// With quiet names no number has a readable name beside it, and all numbers are new ones again without them.
+    @Test(arguments: [nil, 2] as [Int64?]) func quietNames(bins: Int64?) async throws {
+        for (round, highest) in [(1, 3), (2, 4)] {
+            try declare("level")
+            try testSite.settings {
+                $0["quietNames"] = true
+                $0["bins"] = bins.map { .integer($0) }
+            }
+            try await testSite.publish()
+            let json = try #require(try recorded()?.members)
+            #expect(json["assetvault.hidden"] == .integer(Int64(highest)), "\(round): \(json)")
+            let newest = try await testSite.newestFile(of: "targets")
+            let text = String(decoding: try folder.bytes("vault/site/metadata/\(newest)"), as: UTF8.self)
+            #expect(!text.contains("level"), "\(text)")
+            try testSite.settings { $0["quietNames"] = false }
+            let published = try await publish()
+            #expect(published.contains("level  version \(highest + 1)"), "\(published)")
+        }
+        let runner = try await Runner(of: testSite)
+        try folder.write("level/file", "on a runner")
+        let text = try await publish(runner.vault, ["--against", runner.host])
+        #expect(text.contains("level  version 6"), "\(text)")
     }
 
     /// Whoever has stolen a key that was removed since gives no numbers.

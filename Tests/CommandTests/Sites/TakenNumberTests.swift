@@ -46,6 +46,24 @@ struct TakenNumberTests {
         #expect(try runner.written().contains("metadata/3.targets.json"))
     }
 
+    /// Of roles that an interrupted upload was to bring: no snapshot at the host names them.
+    @Test(arguments: ["channels", "bins"]) func anInterruptedUpload(bringing member: String) async throws {
+        let isChannel = member == "channels"
+        try testSite.settings { $0[member] = isChannel ? ["beta", "live"] : 2 }
+        let first = try await Runner(of: testSite, named: "first")
+        try await first.publish(first.host).succeeded()
+        let timestamp = try folder.bytes("host/metadata/timestamp.json")
+        try await first.upload()
+        try folder.write("host/metadata/timestamp.json", timestamp)
+        try folder.write("level/file", "version 3")
+        let second = try await Runner(of: testSite, named: "second")
+        try await second.publish(second.host).succeeded()
+        try await Command.run("upload", second.site, second.host).succeeded()
+        try await Command.run("audit", second.host, "--trust", testSite.root).succeeded()
+        try await testSite.fetch(second.host, "--channel", isChannel ? "beta" : "live").succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+    }
+
     /// As many as a thief of a key likes that was replaced.
     @Test func manyOfARemovedKey() async throws {
         let snapshot: JSONValue = try folder.json("vault/site/metadata/1.snapshot.json")

@@ -54,6 +54,13 @@ struct UploadFaultTests {
         try await host.upload().succeeded()
     }
 
+    /// rsync says first what is wrong, and ends with a summary.
+    @Test func theCauseThatRsyncStates() async throws {
+        try folder.write("file", "")
+        let host = try UploadHost(of: testSite, by: .rsync, destination: "rsync:\(folder["file/site"])")
+        try await host.upload().failed(69, naming: "change_dir", "Not a directory")
+    }
+
     /// It says that all is well, and does nothing.
     @Test(arguments: UploadHost.Way.tools) func aToolThatDoesNothing(way: UploadHost.Way) async throws {
         let host = try UploadHost(of: testSite, by: way)

@@ -226,7 +226,8 @@ struct UploadTests {
             try await host.upload(folder["other/site"]).failed(75, naming: "2.snapshot.json", "--against")
         }
         // The way that the error names.
-        try await Command.run("publish", folder["other"], "--against", host.folder).failed(76)
+        try await Command.run("publish", folder["other"], "--against", host.folder).failed(
+            76, naming: "where that is refused", "remove \(folder["other/site/metadata"])", ".published")
         try await Tool.run("rm", "-r", folder["other/site/metadata"], folder["other/.published"])
         try await Command.run("publish", folder["other"], "--against", host.folder).succeeded()
         try await host.upload(folder["other/site"]).succeeded()
