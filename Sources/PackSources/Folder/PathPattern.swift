@@ -198,18 +198,44 @@ extension PathPattern {
         /// A folder or file with this path.
         case path(ArraySlice<UInt8>)
         case name(ArraySlice<UInt8>)
+        /// A name with this beginning.
+        case start(ArraySlice<UInt8>)
         /// A name with this end; empty for all.
         case end(ArraySlice<UInt8>)
     }
 
-    var key: Key {
+    /// At least one. A path that matches has each of them.
+    var keys: [Key] {
         let beginning = beginning
         if beginning.count == literals.count, gaps.last == Gap.none {
-            return isName ? .name(beginning) : .path(beginning)
+            return [isName ? .name(beginning) : .path(beginning)]
         }
-        if let folder = beginning.lastIndex(of: slash) { return .path(beginning[..<folder]) }
+        var keys: [Key] = []
+        if let folder = beginning.lastIndex(of: slash) { keys.append(.path(beginning[..<folder])) }
         let end = end
-        return .end(end.lastIndex(of: slash).map { end[($0 + 1)...] } ?? end)
+        if let slash = end.lastIndex(of: slash) {
+            keys.append(.name(end[(slash + 1)...]))
+        } else {
+            keys.append(
+                gaps.last(where: { $0 != .none }) == .folders && !end.isEmpty ? .name(end) : .end(end))
+        }
+        let start = lastStart
+        if !start.isEmpty { keys.append(.start(start[...])) }
+        return keys
+    }
+
+    /// The literal bytes that the last name begins with.
+    private var lastStart: [UInt8] {
+        var start: [UInt8] = []
+        var isLiteral = true
+        for part in parts {
+            switch part {
+            case .literal(slash), .star(.folders): (start, isLiteral) = ([], true)
+            case .literal(let byte): if isLiteral { start.append(byte) }
+            case .star: isLiteral = false
+            }
+        }
+        return start
     }
 }
 
