@@ -273,13 +273,15 @@ struct PublicationProposal {
     private mutating func warnOfDroppedKeys(
         in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames, _ keys: AuthorKeys
     ) async {
-        let now = Set(packs.flatMap(\.droppedKeys) + resealing.packs.flatMap(\.droppedKeys))
-        let listed = listed
+        var now: [SlotHolder: Set<PackID>] = [:]
+        for (id, keys) in packs.map({ ($0.id, $0.droppedKeys) })
+            + resealing.packs.map({ ($0.id, $0.droppedKeys) })
+        {
+            for key in keys { now[key, default: []].insert(id) }
+        }
         // The vault's own keys are in use even where no pack is for them.
         let inUse = recipients.keys.union(((try? await keys.own.allKeys().vaultKeys) ?? []).map(\.id))
-        let stale = keys.holders(of: (listed + resealing.listed.map(\.pack)).flatMap(\.slots))
-            .filter { $0.isReplaced || !inUse.contains($0.id) }
-        var dropped = DroppedKeys(now, and: stale)
+        var dropped = DroppedKeys(now, inUse: inUse)
         func note(_ pack: PackManifest, _ place: String) {
             dropped.note(
                 pack, for: keys.holders(of: pack.slots), as: names[listed: pack.id]?.name, place)
@@ -287,9 +289,10 @@ struct PublicationProposal {
         for pack in listed { note(pack, "in the channel \(source)") }
         for (channel, pack) in resealing.listed { note(pack, "in the channel \(channel)") }
         for delivery in deliveries {
-            for listed in delivery.reachablePacks.packs
-            where !keys.holders(of: listed.pack.slots).isDisjoint(with: now) {
-                note(listed.pack, "of the team \(delivery.team.role)")
+            for listed in delivery.reachablePacks.packs {
+                let holders = keys.holders(of: listed.pack.slots).intersection(now.keys)
+                dropped.note(
+                    listed.pack, for: holders, as: nil, "of the team \(delivery.team.role)")
             }
         }
         for index in packs.indices {
