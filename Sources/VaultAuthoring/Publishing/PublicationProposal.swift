@@ -21,6 +21,8 @@ struct PublicationProposal {
     /// What 'plan' finds in the sources.
     var findings: [PlanFinding] = []
     private(set) var restorations: [PublicationReport.Restoration] = []
+    /// What quiet IDs stand for, as far as a key here opens their tables.
+    private(set) var shown = PackNames()
 
     init(
         for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
@@ -51,16 +53,15 @@ struct PublicationProposal {
                 acceptingRemovedKeys: acceptsRemovedKeys, onPack: onPack)
         }
         let made = Set(packs.map(\.id))
-        for old in listing.packs where !made.contains(old.pack.id) {
-            packs.append(
-                Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
-        }
+        let gone = listing.packs.map(\.pack).filter { !made.contains($0.id) }
         resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
-        let shown = try await publisher.complete(
-            names.names, for: packs.map(\.id) + resealing.listed.map(\.pack.id), after: earlier)
-        // What quiet names stand for counts.
-        for pack in listed + resealing.listed.map(\.pack) {
-            try deliveries.requireNone(listing: shown.shownID(of: pack.id).targetPath)
+        shown = try await publisher.complete(
+            names.names, for: (packs.map(\.id) + gone.map(\.id)) + resealing.listed.map(\.pack.id),
+            after: earlier)
+        for old in gone {
+            packs.append(
+                Self.move(of: shown.shownID(of: old.id), to: deliveries)
+                    ?? PublicationReport.Pack(of: old, .removed))
         }
         for index in packs.indices { packs[index].name = shown[listed: packs[index].id]?.name }
         resealing.name(by: shown)
@@ -326,10 +327,9 @@ struct PublicationProposal {
     }
 
     /// A pack that a team delivers from now on.
-    private static func move(of pack: PackManifest, to deliveries: [TeamDelivery]) -> PublicationReport.Pack?
-    {
+    private static func move(of name: PackID, to deliveries: [TeamDelivery]) -> PublicationReport.Pack? {
         for delivery in deliveries {
-            guard let listed = delivery.pack(pack.id) else { continue }
+            guard let listed = delivery.pack(name) else { continue }
             return PublicationReport.Pack(of: listed, .moved, team: delivery.team.role.name)
         }
         return nil
