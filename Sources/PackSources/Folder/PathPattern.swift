@@ -112,11 +112,6 @@ public struct PathPattern: Sendable, Hashable {
     private var beginning: ArraySlice<UInt8> {
         literals.prefix(gaps.firstIndex { $0 != .none } ?? literals.count)
     }
-
-    /// The literal bytes after the last star.
-    private var end: ArraySlice<UInt8> {
-        literals.dropFirst(gaps.lastIndex { $0 != .none } ?? 0)
-    }
 }
 
 /// The literal bytes between its stars are its *runs*: one more than there are stars, some of them empty.
@@ -212,30 +207,21 @@ extension PathPattern {
         }
         var keys: [Key] = []
         if let folder = beginning.lastIndex(of: slash) { keys.append(.path(beginning[..<folder])) }
-        let end = end
-        if let slash = end.lastIndex(of: slash) {
-            keys.append(.name(end[(slash + 1)...]))
-        } else {
-            keys.append(
-                gaps.last(where: { $0 != .none }) == .folders && !end.isEmpty ? .name(end) : .end(end))
-        }
-        let start = lastStart
-        if !start.isEmpty { keys.append(.start(start[...])) }
-        return keys
-    }
-
-    /// The literal bytes that the last name begins with.
-    private var lastStart: [UInt8] {
-        var start: [UInt8] = []
-        var isLiteral = true
-        for part in parts {
+        var (start, end, isWhole): ([UInt8], [UInt8], Bool) = ([], [], true)
+        for part in parts + [.literal(slash)] {
             switch part {
-            case .literal(slash), .star(.folders): (start, isLiteral) = ([], true)
-            case .literal(let byte): if isLiteral { start.append(byte) }
-            case .star: isLiteral = false
+            case .literal(slash), .star(.folders):
+                if isWhole, !start.isEmpty { keys.append(.name(start[...])) }
+                if !isWhole, !start.isEmpty { keys.append(.start(start[...])) }
+                if !isWhole, !end.isEmpty { keys.append(.end(end[...])) }
+                (start, end, isWhole) = ([], [], true)
+            case .literal(let byte):
+                if isWhole { start.append(byte) }
+                end.append(byte)
+            case .star: (end, isWhole) = ([], false)
             }
         }
-        return start
+        return keys.isEmpty ? [.end([])] : keys
     }
 }
 
