@@ -55,6 +55,21 @@ public struct AuditFinding: Sendable, Equatable {
             remedy: "find out who signed the one that is not the pack's, and publish without it")
     }
 
+    /// A table of quiet names that can't be had.
+    init(lostNamesAt place: String) {
+        self.init(
+            .note, "without this table clients find no pack that it names by its name or a tag", at: place,
+            remedy: "put the publisher's copy of it there")
+    }
+
+    /// A channel whose names are quiet lists no table of them.
+    init(unnamed channel: Channel, at place: String) {
+        self.init(
+            .error(.missing),
+            "the channel '\(channel)' has quiet names and lists no table of them: clients find its packs by no name or tag",
+            at: place, remedy: "publish the vault again")
+    }
+
     /// A file that is needed until no client can need it any more.
     init(prunable problem: String, at place: String) {
         self.init(

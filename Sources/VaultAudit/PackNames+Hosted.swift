@@ -15,7 +15,8 @@ extension PackNames {
     /// - Parameters:
     ///   - channel: the one that lists the packs; nil for all.
     ///   - scratch: an existing folder, for the downloaded pack.
-    /// - Throws: `missing` where names are hidden and no table of them is listed, `key` where no key opens any.
+    /// - Throws: `missing` where names are hidden and no table of them is listed; where none of the tables can be opened what is wrong
+    ///   with one, `key` where no key opens any.
     public static func open(
         listedBy tree: TargetTree, in packs: PublishedPacks, of channel: Channel?, at site: Site,
         keys: any KeyProvider, scratch: FilePath
@@ -30,21 +31,22 @@ extension PackNames {
                 at: site.location.description, remedy: "publish the vault again")
         }
         var names: PackNames?
-        var missingKey: VaultError?
+        var failure: VaultError?
         // Of a pack that several name the newest table counts.
         for table in tables.reversed() {
-            let file = try await PackOfSite(site, scratch: scratch).file(of: table, in: tree.chain)
             do throws(VaultError) {
+                let file = try await PackOfSite(site, scratch: scratch).file(of: table, in: tree.chain)
                 let opened = try await Self.names(in: file, keys: keys, at: site.location.description)
                 var known = names ?? PackNames()
                 known.complete(by: opened, for: packs.packs.map(\.pack.id))
                 names = known
             } catch {
-                guard error.category == .key else { throw error }
-                missingKey = missingKey ?? error
+                guard !error.isCancellation else { throw error }
+                // Damage says more than a missing key.
+                if failure == nil || failure?.category == .key { failure = error }
             }
         }
-        if names == nil, let missingKey { throw missingKey }
+        if names == nil, let failure { throw failure }
         return names
     }
 

@@ -46,8 +46,12 @@ public struct SiteAudit: Sendable {
         for listing in published.packs {
             var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)
             pack.name = names?[listed: listing.pack.id]?.name
+            if listing.pack.id.description == PackNames.packID, !pack.isSound {
+                pack.findings.append(AuditFinding(lostNamesAt: pack.place))
+            }
             report.append(pack)
         }
+        report.findings += unnamedChannels(of: tree)
         for skipped in published.skipped {
             await examine(skipped.target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
         }
@@ -58,6 +62,16 @@ public struct SiteAudit: Sendable {
             report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
         }
         return report
+    }
+
+    /// Channels with quiet names that list packs, and no table.
+    private func unnamedChannels(of tree: TargetTree) -> [AuditFinding] {
+        tree.chain.channels.filter(tree.hasQuietNames).compactMap { channel in
+            guard let packs = try? PublishedPacks(of: tree, in: channel).packs, !packs.isEmpty,
+                !packs.contains(where: { $0.pack.id.description == PackNames.packID })
+            else { return nil }
+            return AuditFinding(unnamed: channel, at: site.location.description)
+        }
     }
 
     /// Nil where names are public, or no key opens them: what is wrong with their table is found as in any pack.

@@ -45,6 +45,8 @@ import Testing
             (0..<count).compactMap { _ in parts.randomElement(using: &random) }.joined()
         }
         var found = 0
+        // Patterns beside others are found by other parts of theirs.
+        var recent: [PathPattern] = []
         for _ in 0..<Sampling.rounds(20_000, whole: 500_000) {
             let text = word(
                 ["a", "b", "/", "*", "**", "/**/", "*a"], Int.random(in: 1...6, using: &random))
@@ -59,6 +61,9 @@ import Testing
             let index = PathPatternIndex([pattern])
             #expect(index.matches(bytes) == (expected ? [0] : []), "'\(text)' and '\(path)'")
             #expect(index.hasMatch(bytes) == expected)
+            recent = recent.suffix(5) + [pattern]
+            let matching = recent.indices.filter { recent[$0].matches(bytes) }
+            #expect(PathPatternIndex(recent).matches(bytes) == matching, "'\(text)' and '\(path)'")
         }
         #expect(found > 1000)
     }
@@ -73,6 +78,21 @@ import Testing
             let expected = patterns.indices.filter { patterns[$0].matches(bytes) }
             #expect(index.matches(bytes) == expected, "\(path)")
             #expect(index.hasMatch(bytes) == !expected.isEmpty, "\(path)")
+        }
+    }
+
+    /// Each pattern has something of its own, wherever its stars are.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: ["levels/*/#.png", "*/x#/*", "#*.png", "levels/#-*", "**/#*", "a/*/b/**/#", "*-#.png"])
+    func manyPatterns(form: String) throws {
+        let count = 5_000
+        let patterns = try (0..<count).map { try PathPattern(form.replacing("#", with: "\($0 + 100_000)")) }
+        let index = PathPatternIndex(patterns)
+        for number in 0..<count {
+            let path = form.replacing("**", with: "y").replacing("*", with: "z")
+                .replacing("#", with: "\(number + 100_000)")
+            #expect(index.matches(Array(path.utf8)) == [number])
         }
     }
 

@@ -112,11 +112,6 @@ public struct PathPattern: Sendable, Hashable {
     private var beginning: ArraySlice<UInt8> {
         literals.prefix(gaps.firstIndex { $0 != .none } ?? literals.count)
     }
-
-    /// The literal bytes after the last star.
-    private var end: ArraySlice<UInt8> {
-        literals.dropFirst(gaps.lastIndex { $0 != .none } ?? 0)
-    }
 }
 
 /// The literal bytes between its stars are its *runs*: one more than there are stars, some of them empty.
@@ -198,18 +193,35 @@ extension PathPattern {
         /// A folder or file with this path.
         case path(ArraySlice<UInt8>)
         case name(ArraySlice<UInt8>)
+        /// A name with this beginning.
+        case start(ArraySlice<UInt8>)
         /// A name with this end; empty for all.
         case end(ArraySlice<UInt8>)
     }
 
-    var key: Key {
+    /// At least one. A path that matches has each of them.
+    var keys: [Key] {
         let beginning = beginning
         if beginning.count == literals.count, gaps.last == Gap.none {
-            return isName ? .name(beginning) : .path(beginning)
+            return [isName ? .name(beginning) : .path(beginning)]
         }
-        if let folder = beginning.lastIndex(of: slash) { return .path(beginning[..<folder]) }
-        let end = end
-        return .end(end.lastIndex(of: slash).map { end[($0 + 1)...] } ?? end)
+        var keys: [Key] = []
+        if let folder = beginning.lastIndex(of: slash) { keys.append(.path(beginning[..<folder])) }
+        var (start, end, isWhole): ([UInt8], [UInt8], Bool) = ([], [], true)
+        for part in parts + [.literal(slash)] {
+            switch part {
+            case .literal(slash), .star(.folders):
+                if isWhole, !start.isEmpty { keys.append(.name(start[...])) }
+                if !isWhole, !start.isEmpty { keys.append(.start(start[...])) }
+                if !isWhole, !end.isEmpty { keys.append(.end(end[...])) }
+                (start, end, isWhole) = ([], [], true)
+            case .literal(let byte):
+                if isWhole { start.append(byte) }
+                end.append(byte)
+            case .star: (end, isWhole) = ([], false)
+            }
+        }
+        return keys.isEmpty ? [.end([])] : keys
     }
 }
 

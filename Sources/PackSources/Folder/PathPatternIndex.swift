@@ -3,18 +3,28 @@ public struct PathPatternIndex: Sendable, Hashable {
     private let patterns: [PathPattern]
     /// Positions of patterns.
     private var byKey: [PathPattern.Key: [Int]] = [:]
-    /// The lengths of the ends among the keys, ascending.
+    /// The lengths of the beginnings and ends of names among the keys, ascending.
+    private let startLengths: [Int]
     private let endLengths: [Int]
 
     public init(_ patterns: [PathPattern]) {
         self.patterns = patterns
-        var lengths: Set<Int> = []
-        for (position, pattern) in patterns.enumerated() {
-            let key = pattern.key
+        var shares: [PathPattern.Key: Int] = [:]
+        let keys = patterns.map(\.keys)
+        for key in keys.joined() { shares[key, default: 0] += 1 }
+        var starts: Set<Int> = []
+        var ends: Set<Int> = []
+        for (position, keys) in keys.enumerated() {
+            // The one that the fewest patterns have.
+            guard let key = keys.min(by: { shares[$0] ?? 0 < shares[$1] ?? 0 }) else { continue }
             byKey[key, default: []].append(position)
-            if case .end(let end) = key { lengths.insert(end.count) }
+            switch key {
+            case .start(let start): starts.insert(start.count)
+            case .end(let end): ends.insert(end.count)
+            case .path, .name: break
+            }
         }
-        endLengths = lengths.sorted()
+        (startLengths, endLengths) = (starts.sorted(), ends.sorted())
     }
 
     var isEmpty: Bool { patterns.isEmpty }
@@ -39,6 +49,7 @@ public struct PathPatternIndex: Sendable, Hashable {
         guard !isEmpty else { return false }
         for name in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             var keys: [PathPattern.Key] = [.path(path[..<name.endIndex]), .name(name)]
+            keys += startLengths.prefix { $0 <= name.count }.map { .start(name.prefix($0)) }
             keys += endLengths.prefix { $0 <= name.count }.map { .end(name.suffix($0)) }
             if keys.contains(where: { byKey[$0]?.contains(where: take) ?? false }) { return true }
         }

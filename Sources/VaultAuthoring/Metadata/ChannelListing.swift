@@ -61,11 +61,13 @@ struct ChannelListing {
 }
 
 extension SiteStructure {
-    /// One for each channel: what is live comes first, and ends the search of clients that know no channels. None where the top-level
-    /// targets list the packs themselves.
+    /// What is live comes first, and ends the search of clients that know no channels.
+    var searchedChannels: [Channel] { [.live] + channels.filter { $0 != .live } }
+
+    /// One for each channel, in the order of the search. None where the top-level targets list the packs themselves.
     func channelListings(trust: RoleTrust) -> [ChannelListing] {
         guard binBits > 0 || !channels.isEmpty else { return [] }
-        return ([.live] + channels.filter { $0 != .live }).map {
+        return searchedChannels.map {
             ChannelListing(of: $0, binBits: binBits, trust: trust)
         }
     }

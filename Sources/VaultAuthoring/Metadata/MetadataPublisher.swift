@@ -1,3 +1,4 @@
+import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultErrors
@@ -13,19 +14,40 @@ public struct MetadataReport: Sendable {
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.
 struct MetadataPublisher {
-    let session: AuthorSession
-    var site: CurrentSite
+    private let session: AuthorSession
+    private var site: CurrentSite
     var roots: RootRenewal
-    let deliveries: [TeamDelivery]
+    private let deliveries: [TeamDelivery]
+    private let changed: [Channel: [TargetRecord]]
     private var vault: VaultFolder { session.vault }
     private var signing: MetadataSigning { roots.signing }
 
-    /// - Parameter changed: what the vault itself lists in these channels from now on; other channels stay as they are.
-    /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then.
-    mutating func run(
-        listing changed: [Channel: [TargetRecord]] = [:]
-    ) async throws(VaultError) -> MetadataReport {
-        try await requireNewestHost(listing: changed)
+    /// - Parameters:
+    ///   - changed: what the vault itself lists in these channels from now on; other channels stay as they are.
+    ///   - names: what quiet IDs in any channel stand for, as far as that is known.
+    /// - Throws: `usage` for a name within the paths of a team; `untrusted` for a host that shows an older root.
+    init(
+        of site: CurrentSite, in session: AuthorSession, roots: RootRenewal, deliveries: [TeamDelivery],
+        listing changed: [Channel: [TargetRecord]] = [:], naming names: PackNames = PackNames()
+    ) throws(VaultError) {
+        (self.session, self.site, self.roots, self.deliveries) = (session, site, roots, deliveries)
+        self.changed = changed
+        try session.host?.requireNewestRoot(naming: roots.signing.keys, orWaiting: roots.pendingRoot)
+        guard !deliveries.isEmpty else { return }
+        for record in session.settings.structure.searchedChannels.flatMap(records) {
+            let shown = PackID(targetPath: record.path).map { names.shownID(of: $0).targetPath }
+            try deliveries.requireNone(listing: shown ?? record.path)
+        }
+    }
+
+    private func records(in channel: Channel) -> [TargetRecord] {
+        changed[channel] ?? site.ownListing(in: channel).records
+    }
+
+    /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then. `untrusted` where the host may show an
+    ///   old state, and what is signed now would be no publication but make that the newest.
+    mutating func run() async throws(VaultError) -> MetadataReport {
+        try await requireUnexpiredHost()
         var report = MetadataReport()
         var root = try roots.run()
         if case .signed(let file)? = root, try await publishAlone(file) {
@@ -45,14 +67,10 @@ struct MetadataPublisher {
         let successor = try newRoot.map { file throws(VaultError) in
             try site.root.successor(verifying: try file.unverified)
         }
-        var renewal = SiteRenewal(
-            current: site.tree, root: site.root, successor: successor, signing: signing,
-            isReplacement: site.isReplacement)
-        let imports = try TeamImports(
-            of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost,
-            into: vault.targets)
+        var renewal = renewal(under: successor)
+        let imports = try imports(under: renewal, into: vault.targets)
         let given = try await session.givenVersions()
-        let listings = try listings(changed, under: renewal, keeping: given)
+        let listings = try listings(under: renewal, keeping: given)
         let signed = try renewal.files(listing: listings, keeping: given, importing: imports.files)
         guard renewal.pendingFiles.isEmpty else {
             let names = renewal.pendingFiles.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
@@ -73,22 +91,54 @@ struct MetadataPublisher {
         return report
     }
 
-    /// Throws `untrusted` where the host may show an old state, and what is signed now would be no publication but make that the newest.
-    func requireNewestHost(listing changed: [Channel: [TargetRecord]]) async throws(VaultError) {
+    /// Reports what ``run()`` would write where no key is missing.
+    ///
+    /// - Parameter scratch: a folder for packs of teams.
+    func preview(into scratch: FilePath) async throws(VaultError) -> MetadataReport {
+        try await requireUnexpiredHost()
+        let root = try roots.next()
+        let successor = try root.flatMap { file throws(VaultError) in
+            let metadata = try file.unverified
+            return try? site.root.successor(verifying: metadata)
+        }
+        let renewal = renewal(under: successor)
+        let imports = try imports(under: renewal, into: scratch)
+        let given = try await session.givenVersions()
+        let roles = try renewal.rolesToSign(
+            listing: listings(under: renewal, keeping: given), keeping: given, importing: imports.files)
+        return MetadataReport(
+            written: imports.files.map(\.hostedName)
+                + roles.map { $0.hostedName(version: signing.versions[$0]) }
+                + (successor.map { [$0.document.hostedName] } ?? []),
+            warnings: imports.warnings)
+    }
+
+    private func renewal(under successor: VerifiedRoot?) -> SiteRenewal {
+        SiteRenewal(
+            current: site.tree, root: site.root, successor: successor, signing: signing,
+            isReplacement: site.isReplacement)
+    }
+
+    private func imports(under renewal: SiteRenewal, into output: FilePath) throws(VaultError) -> TeamImports
+    {
+        try TeamImports(
+            of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost, into: output)
+    }
+
+    private func requireUnexpiredHost() async throws(VaultError) {
         guard let host = session.host else { return }
-        try host.requireNewestRoot(naming: signing.keys, orWaiting: roots.pendingRoot)
         let lasts = session.period.offlineUntil != nil
-        if !lasts, try await isChange(listing: changed) { return }
+        if !lasts, try await isChange() { return }
         try host.requireUnexpired(
             lasts ? "it could be replayed until then" : "new signatures alone would make that the newest",
             remedy: HostedSite.withoutHost)
     }
 
     /// Whether more is to be published than new signatures: other packs, or other keys.
-    private func isChange(listing changed: [Channel: [TargetRecord]]) async throws(VaultError) -> Bool {
+    private func isChange() async throws(VaultError) -> Bool {
         guard roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else { return true }
         let renewal = SiteRenewal(current: site.tree, root: site.root, successor: nil, signing: signing)
-        return try listings(changed, under: renewal, keeping: try await session.givenVersions())
+        return try listings(under: renewal, keeping: try await session.givenVersions())
             .contains(where: renewal.changes)
     }
 
@@ -131,22 +181,17 @@ struct MetadataPublisher {
 
     /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.
     private func listings(
-        _ changed: [Channel: [TargetRecord]], under renewal: SiteRenewal, keeping given: GivenVersions
+        under renewal: SiteRenewal, keeping given: GivenVersions
     ) throws(VaultError) -> [SiteRenewal.Listing] {
         let structure = session.settings.structure
         let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
-        func records(of channel: Channel) throws(VaultError) -> [TargetRecord] {
-            let records = changed[channel] ?? site.ownListing(in: channel).records
-            for record in records { try deliveries.requireNone(listing: record.path) }
-            return records
-        }
         let channels = structure.channelListings(trust: newest)
-        let own = channels.isEmpty ? try records(of: .live) : []
+        let own = channels.isEmpty ? records(in: .live) : []
         var delegations = deliveries.map(\.delegation)
         var listings: [SiteRenewal.Listing] = []
         for listing in channels {
             delegations.append(listing.delegation(isTerminating: !structure.channels.isEmpty))
-            listings += listing.listings(of: try records(of: listing.channel))
+            listings += listing.listings(of: records(in: listing.channel))
         }
         let numbers = GivenVersions.numbers(of: listings.flatMap(\.records) + own)
         let top = SiteRenewal.Listing(

@@ -20,14 +20,8 @@ struct RootRenewal {
     ///
     /// - Throws: `key` when the root has expired and can't be signed.
     func run() throws(VaultError) -> SigningOutcome? {
-        let file: SignedMetadata
-        if let pendingRoot {
-            file = try signing.adding(signaturesFor: trusts(of: pendingRoot), to: pendingRoot)
-        } else {
-            try signing.pending.remove(.root)
-            guard signing.period.isDue(.root, expiring: root.expires) else { return nil }
-            file = try next(naming: trusts())
-        }
+        if pendingRoot == nil { try signing.pending.remove(.root) }
+        guard let file = try next() else { return nil }
         let metadata = try file.unverified
         if (try? root.successor(verifying: metadata)) != nil { return .signed(file) }
         let outcome = try signing.wait(file, for: trusts(of: metadata))
@@ -40,13 +34,20 @@ struct RootRenewal {
         )
     }
 
+    /// The root that follows, with the signatures of the keys at hand; nil while the published one stays.
+    func next() throws(VaultError) -> SignedMetadata? {
+        if let pendingRoot {
+            return try signing.adding(signaturesFor: trusts(of: pendingRoot), to: pendingRoot)
+        }
+        guard signing.period.isDue(.root, expiring: root.expires) else { return nil }
+        return try next(naming: trusts())
+    }
+
     /// Writes the root that follows the published one with this change, on top of changes that wait already. A change that
     /// waits itself, after an attempt that did not end, stays as it is.
     mutating func change(_ change: RootChange) throws(VaultError) {
-        var roles = trusts()
-        if let pendingRoot {
-            for role in TopLevelRole.allCases { roles[role] = try pendingRoot.rootTrust(in: role) }
-        }
+        var roles: [TopLevelRole: RoleTrust] = [:]
+        for role in TopLevelRole.allCases { roles[role] = try nextTrust(in: role) }
         if let trust = roles[change.role] {
             let waits = change.isInEffect(in: trust) && !change.isInEffect(in: root.trust(in: change.role))
             if !waits { roles[change.role] = try change.applied(to: trust) }
@@ -54,6 +55,11 @@ struct RootRenewal {
         let file = try next(naming: roles)
         try signing.pending.write(file)
         pendingRoot = try file.unverified
+    }
+
+    /// With what waits already.
+    func nextTrust(in role: TopLevelRole) throws(VaultError) -> RoleTrust {
+        try pendingRoot?.rootTrust(in: role) ?? root.trust(in: role)
     }
 
     /// Whether the root that waits names a key for a role that the published one does not.

@@ -1,3 +1,4 @@
+import SealedPack
 import StrictJSON
 import UpdateFramework
 import VaultErrors
@@ -38,6 +39,16 @@ struct SiteRenewal {
                 GivenVersions.member: lastVersions,
             ]
         }
+
+        /// With the numbers that the top-level targets keep; another role as it is.
+        fileprivate func keeping(
+            _ given: GivenVersions, listing numbers: [PackID: UInt64], replacing replaced: Set<MetadataRole>
+        ) -> Listing {
+            guard role == .targets else { return self }
+            var listing = self
+            listing.lastVersions = given.member(listing: numbers, replacing: replaced)
+            return listing
+        }
     }
 
     /// - Parameters:
@@ -58,14 +69,11 @@ struct SiteRenewal {
         }
         for file in imports { add(file) }
         let numbers = GivenVersions.numbers(of: listings.flatMap(\.records))
-        for var listing in listings {
+        for listing in listings {
             let old = published[listing.role]
-            var needed = listing
-            if listing.role == .targets {
-                // An unfinished file of the role itself is no reason to sign it: it stays the newest.
-                needed.lastVersions = given.member(listing: numbers, replacing: replaced)
-                listing.lastVersions = given.member(listing: numbers, replacing: replaced.union([.targets]))
-            }
+            // An unfinished file of the role itself is no reason to sign it: it stays the newest.
+            let needed = listing.keeping(given, listing: numbers, replacing: replaced)
+            let listing = listing.keeping(given, listing: numbers, replacing: replaced.union([.targets]))
             if let file = try pendingFile(listing, after: old) {
                 add(file)
             } else if let old, try !isDue(old, needed) {
@@ -92,10 +100,32 @@ struct SiteRenewal {
         guard pendingFiles.isEmpty else { return files }
         if let snapshot = try snapshot(listing: references) { add(snapshot) }
         guard let snapshot = references[.snapshot] ?? current?.chain.snapshot.reference else { return files }
-        let isUnchanged = snapshot == current?.chain.snapshot.reference
-        let isDue = if isUnchanged { try isDue(current?.chain.timestamp, .timestamp) } else { true }
-        if isDue { files.append(try timestamp(over: snapshot)) }
+        let isNew = snapshot != current?.chain.snapshot.reference
+        if try isTimestampDue(underNewSnapshot: isNew) { files.append(try timestamp(over: snapshot)) }
         return files
+    }
+
+    /// The roles that ``files(listing:keeping:importing:)`` signs where no key is missing.
+    func rolesToSign(
+        listing listings: [Listing], keeping given: GivenVersions, importing imports: [SignedMetadata]
+    ) throws(VaultError) -> [MetadataRole] {
+        let numbers = GivenVersions.numbers(of: listings.flatMap(\.records))
+        var roles: [MetadataRole] = []
+        for listing in listings {
+            let replaced = Set(roles + imports.map(\.draft.role))
+            let needed = listing.keeping(given, listing: numbers, replacing: replaced)
+            if let old = published[listing.role], try !isDue(old, needed),
+                try pendingFile(
+                    listing.keeping(given, listing: numbers, replacing: replaced.union([.targets])),
+                    after: old) == nil
+            {
+                continue
+            }
+            roles.append(listing.role)
+        }
+        if try isSnapshotDue(isChanged: !roles.isEmpty || !imports.isEmpty) { roles.append(.snapshot) }
+        if try isTimestampDue(underNewSnapshot: roles.last == .snapshot) { roles.append(.timestamp) }
+        return roles
     }
 
     /// Nil where the published snapshot stays.
@@ -103,9 +133,9 @@ struct SiteRenewal {
         -> SignedMetadata?
     {
         let old = current?.chain.snapshot
-        let isChanged = isReplacement || references.contains { old?[$0.key] != $0.value }
-        let isDue = if isChanged { true } else { try isDue(old, .snapshot) }
-        guard isDue else { return nil }
+        guard try isSnapshotDue(isChanged: references.contains { old?[$0.key] != $0.value }) else {
+            return nil
+        }
         try requireHigherVersion(.snapshot, than: old?.version)
         return try signing.sign(.snapshot, for: trusts(of: .snapshot), delegatedBy: rootName) {
             version, expires throws(VaultError) in
@@ -182,6 +212,17 @@ struct SiteRenewal {
     /// Whether a listing has other content than the published one.
     func changes(_ listing: Listing) -> Bool {
         published[listing.role].map { differs($0, listing) } ?? true
+    }
+
+    /// - Parameter isChanged: whether it is to list other files.
+    private func isSnapshotDue(isChanged: Bool) throws(VaultError) -> Bool {
+        if isReplacement || isChanged { return true }
+        return try isDue(current?.chain.snapshot, .snapshot)
+    }
+
+    private func isTimestampDue(underNewSnapshot isNew: Bool) throws(VaultError) -> Bool {
+        if isNew { return true }
+        return try isDue(current?.chain.timestamp, .timestamp)
     }
 
     private func isDue(_ old: (some VerifiedMetadata)?, _ role: TopLevelRole) throws(VaultError) -> Bool {

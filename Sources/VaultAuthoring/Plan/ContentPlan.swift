@@ -20,6 +20,15 @@ public struct ContentPlan: Sendable {
         public let openedSize: UInt64
         /// The version that the vault's site lists; nil before the first publication.
         public let published: PackManifest?
+        /// What is listed instead of the source, by `restore`; nil where the source is.
+        public let pin: Pin?
+    }
+
+    /// What holds a pack at an earlier version.
+    public enum Pin: Sendable, Hashable {
+        case version(UInt64)
+        /// A resource tree's, or that of all sources.
+        case listing(PublishedSnapshot)
     }
 
     /// A file that is program code for a processor, which the stores of most platforms refuse in content.
@@ -94,12 +103,14 @@ public struct ContentPlan: Sendable {
         if settings.pin == nil, let names = NewNames(from: published.areQuiet, to: settings.hasQuietNames) {
             notices.append(names)
         }
+        let whole = settings.pin.map { Pin.listing($0.snapshot) }
         var claims = PathClaims(sources: settings.packs.count + settings.resources.count)
         for (number, pack) in settings.packs.enumerated() {
             let source = try sources.open(number)
             try add(
                 pack.id, pack.offer, for: pack.audiences, source.folder, Array(source.folder.entries.indices),
-                number, &claims, published: published.version(of: pack.id))
+                number, &claims, published: published.version(of: pack.id),
+                pin: whole ?? pack.pin.map { .version($0) })
         }
         for (number, tree) in settings.resources.enumerated() {
             let source = try sources.open(settings.packs.count + number)
@@ -109,7 +120,8 @@ public struct ContentPlan: Sendable {
                 try add(
                     pack.id, tree.offer(of: pack.labels), for: tree.audiences, files, pack.entries,
                     settings.packs.count + number, &claims,
-                    published: published.version(of: pack.id))
+                    published: published.version(of: pack.id),
+                    pin: whole ?? tree.pin.map { .listing($0.snapshot) })
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
@@ -125,7 +137,8 @@ public struct ContentPlan: Sendable {
 
     private mutating func add(
         _ id: PackID, _ offer: PackOffer, for audiences: [String], _ source: borrowing SourceFolder,
-        _ positions: [Int], _ number: Int, _ claims: inout PathClaims, published: PackManifest?
+        _ positions: [Int], _ number: Int, _ claims: inout PathClaims, published: PackManifest?,
+        pin: Pin?
     ) throws(VaultError) {
         var size: UInt64 = 0
         var reader = try SourceReader(of: source)
@@ -147,7 +160,7 @@ public struct ContentPlan: Sendable {
         packs.append(
             Pack(
                 id: id, offer: offer, audiences: audiences, entryCount: positions.count, openedSize: size,
-                published: published))
+                published: published, pin: pin))
     }
 
     /// Reads the first files of paths that another source has with the same size.

@@ -2,6 +2,7 @@ public import SealedPack
 import SystemPackage
 public import UpdateFramework
 public import VaultErrors
+import VaultFileSystem
 public import VaultKeys
 public import VaultSite
 
@@ -32,8 +33,9 @@ public struct Promotion: Sendable {
     public var passphrase: PassphraseSource?
     /// The host to promote at, where `site/` is incomplete: then only new files are written there.
     public var host: Site?
-    /// What was listed before is sealed for these, and the audiences: nil uses those in the vault's ``VaultFolder/vaultKeys``.
-    var keys: (any KeyProvider)?
+    /// Open tables of quiet names; what was listed before is sealed for these, and the audiences. Nil uses those in the vault's
+    /// ``VaultFolder/vaultKeys``.
+    public var keys: (any KeyProvider)?
     /// Whether that may be what only keys have signed which the root no longer names.
     var acceptsRemovedKeys = false
 
@@ -57,15 +59,14 @@ public struct Promotion: Sendable {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(vault, settings)
             let (proposal, restored) = try await proposal(site, in: session)
+            var publisher = try await publisher(of: site, in: session, listing: proposal)
             try await session.prepareHost()
-            let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
-            var publisher = MetadataPublisher(
-                session: session, site: site, roots: roots, deliveries: try session.deliveries())
-            let written = try await publisher.run(listing: [destination: proposal.records])
+            let metadata = try await publisher.run()
             return PromotionReport(
-                packs: proposal.changes, restored: restored?.snapshot, written: written.written,
+                channel: destination, packs: proposal.changes, restored: restored?.snapshot,
+                written: metadata.written,
                 warnings: proposal.warnings + (restored?.warnings ?? []) + session.warnings
-                    + written.warnings)
+                    + metadata.warnings)
         }
     }
 
@@ -74,10 +75,41 @@ public struct Promotion: Sendable {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(vault, settings)
             let (proposal, restored) = try await proposal(site, in: session)
+            let scratch = try ScratchFolder(beside: session.vault.site)
+            let metadata = try await publisher(of: site, in: session, listing: proposal)
+                .preview(into: scratch.path)
+            _ = consume scratch
             return PromotionReport(
-                packs: proposal.changes, restored: restored?.snapshot,
-                warnings: proposal.warnings + (restored?.warnings ?? []) + session.warnings)
+                channel: destination, packs: proposal.changes, restored: restored?.snapshot,
+                toWrite: metadata.written,
+                warnings: proposal.warnings + (restored?.warnings ?? []) + session.warnings
+                    + metadata.warnings)
         }
+    }
+
+    private func publisher(
+        of site: CurrentSite, in session: AuthorSession, listing proposal: PromotionProposal
+    ) async throws(VaultError) -> MetadataPublisher {
+        try MetadataPublisher(
+            of: site, in: session, roots: RootRenewal(of: site.root, with: MetadataSigning(for: session)),
+            deliveries: session.deliveries(), listing: [destination: proposal.records],
+            naming: await names(in: session, listing: proposal))
+    }
+
+    /// What quiet IDs stand for, where teams have paths that no name may be in.
+    private func names(
+        in session: AuthorSession, listing proposal: PromotionProposal
+    ) async throws(VaultError) -> PackNames {
+        let structure = session.settings.structure
+        let present = structure.channels.map { session.published.ownListing(in: $0) }
+        let listings = present + [OwnListing(of: proposal.records)]
+        guard !structure.teams.isEmpty, listings.contains(where: \.hasQuietNames) else { return PackNames() }
+        return try await PackPublisher(listingIn: session, keys: vaultKeys(of: session.vault)).names(
+            of: listings.flatMap(\.packs).map(\.pack))
+    }
+
+    private func vaultKeys(of vault: VaultFolder) -> any KeyProvider {
+        keys ?? FileKeyProvider(path: vault.vaultKeys)
     }
 
     private func open(
@@ -129,8 +161,7 @@ public struct Promotion: Sendable {
             let states = try await EarlierStates(of: session, acceptingRemovedKeys: acceptsRemovedKeys)
             let (snapshot, listed) = try await states.listing(of: destination, at: moment)
             let listing = try await RestoredListing(
-                listed, under: snapshot, in: session,
-                keys: keys ?? FileKeyProvider(path: session.vault.vaultKeys))
+                listed, under: snapshot, in: session, keys: vaultKeys(of: session.vault))
             (offered, restored) = (listing.listing, listing)
         }
         let present = site.ownListing(in: destination)

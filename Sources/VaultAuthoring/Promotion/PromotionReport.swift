@@ -25,6 +25,8 @@ public struct PromotionReport: Sendable {
         public let version: UInt64?
     }
 
+    /// The one that lists the packs.
+    public let channel: Channel
     /// All chosen packs, and packs of a chosen tree that the destination lists no more; sorted by ID.
     public let packs: [Pack]
     /// Of a site that hides them, as far as they are known.
@@ -33,6 +35,8 @@ public struct PromotionReport: Sendable {
     public internal(set) var restored: PublishedSnapshot?
     /// The names of the files, below `metadata/`.
     public internal(set) var written: [String] = []
+    /// Of a preview: those that would be written.
+    public internal(set) var toWrite: [String] = []
     public internal(set) var warnings: [Warning] = []
 }
 

@@ -1,26 +1,28 @@
 import SealedPack
 import VaultErrors
+import VaultKeys
 
 /// What vault keys still open that a publication drops, and those that no source is sealed for.
 struct DroppedKeys {
-    /// Dropped by this publication.
-    private let dropped: Set<SlotHolder>
-    private let keys: Set<SlotHolder>
+    /// Dropped by this publication, with the packs that are no longer sealed for them.
+    private let dropped: [SlotHolder: Set<PackID>]
+    private let inUse: Set<KeyID>
     /// The listed packs that each of them still opens: names with their places, and IDs.
     private var open: [SlotHolder: [(id: PackID, text: String)]] = [:]
 
-    /// - Parameters:
-    ///   - dropped: those that some pack is no longer sealed for.
-    ///   - others: those that packs in no source, or that no key here opens, are still sealed for.
-    init(_ dropped: Set<SlotHolder>, and others: Set<SlotHolder>) {
-        (self.dropped, keys) = (dropped, dropped.union(others))
+    /// - Parameter inUse: the keys that something is sealed for on purpose.
+    init(_ dropped: [SlotHolder: Set<PackID>], inUse: Set<KeyID>) {
+        (self.dropped, self.inUse) = (dropped, inUse)
     }
 
+    /// Notes a listed pack. What a key in use opens is as it should be, but for a pack that this publication took from it.
+    ///
     /// - Parameter holders: of the slots of the pack.
     mutating func note(
         _ pack: PackManifest, for holders: Set<SlotHolder>, as name: PackID?, _ place: String
     ) {
-        for key in holders.intersection(keys) {
+        for key in holders
+        where key.isReplaced || !inUse.contains(key.id) || dropped[key]?.contains(pack.id) ?? false {
             open[key, default: []].append((pack.id, "'\(name ?? pack.id)' version \(pack.version) \(place)"))
         }
     }
@@ -29,15 +31,13 @@ struct DroppedKeys {
     func stillOpens(_ key: SlotHolder, _ id: PackID) -> Bool { open[key]?.contains { $0.id == id } ?? false }
 
     var warnings: [Warning] {
-        let sorted = keys.sorted { $0.text < $1.text }
-        var warnings = sorted.compactMap { key -> Warning? in
-            guard let open = open[key] else { return nil }
-            return Warning(
+        var warnings = open.sorted { $0.key.text < $1.key.text }.map { key, open in
+            Warning(
                 "the vault key \(key.text) still opens what is listed: \(open.map(\.text).listed(upTo: 6)); give a key that opens these,"
                     + " promote other versions, or let the team seal them for others")
         }
         if !dropped.isEmpty {
-            let names = sorted.filter(dropped.contains).map(\.text).listed(upTo: 4)
+            let names = dropped.keys.map(\.text).sorted().listed(upTo: 4)
             warnings.append(
                 Warning(
                     "holders of \(names) still read what was published before, and later versions of packs, which keep their content"

@@ -70,23 +70,28 @@ public struct Publication: Sendable {
     func preview(_ onPack: (PackID, UInt64) -> Void) async throws(VaultError) -> PublicationReport {
         let scratch = try ScratchFolder(beside: session.vault.site)
         let proposal = try await proposal(sealingInto: scratch.path, onPack)
-        if case .site(let site) = session.published, session.host != nil {
-            try await publisher(of: site).requireNewestHost(listing: listing(proposal))
-        }
+        let metadata =
+            switch session.published {
+            case .site(let site): try await publisher(of: site, proposal).preview(into: scratch.path)
+            case .teamRole(let published):
+                try TeamPublisher(session: session, published: published).preview(listing: proposal.records)
+            }
         try await session.host?.requireUnchanged()
-        let imports = try TeamImports(of: deliveries, versionsAreReset: false, into: scratch.path)
         _ = consume scratch
         let withheld = deliveries.flatMap(\.reachablePacks.withheldTags)
         return report(
-            of: proposal, written: [], warnings: imports.warnings + withheld.map { Warning($0) })
+            of: proposal, toWrite: metadata.written,
+            warnings: metadata.warnings + withheld.map { Warning($0) })
     }
 
     private func report(
-        of proposal: PublicationProposal, written: [String], warnings: [Warning]
+        of proposal: PublicationProposal, written: [String] = [], toWrite: [String] = [], warnings: [Warning]
     ) -> PublicationReport {
         PublicationReport(
+            channel: session.settings.structure.channels.first,
             packs: proposal.packs, resealed: proposal.resealing.packs, restorations: proposal.restorations,
-            written: written, findings: proposal.findings, warnings: proposal.warnings + warnings,
+            written: written, toWrite: toWrite, findings: proposal.findings,
+            warnings: proposal.warnings + warnings,
             isOfTeam: session.settings.structure.ownRole != nil,
             uncountedUpdates: proposal.changed.uncounted)
     }
@@ -101,25 +106,28 @@ public struct Publication: Sendable {
             of: settings.packs.map(\.id) + listed, in: vault.targets)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         let proposal = try await proposal(sealingInto: vault.targets, onPack)
-        try await session.prepareHost()
-        if isChanged { try settings.write(to: vault.settings) }
         let report: MetadataReport
         switch session.published {
         case .site(let site):
-            var publisher = try publisher(of: site)
-            report = try await publisher.run(listing: listing(proposal))
+            var publisher = try publisher(of: site, proposal)
+            try await session.prepareHost()
+            if isChanged { try settings.write(to: vault.settings) }
+            report = try await publisher.run()
         case .teamRole(let published):
+            if isChanged { try settings.write(to: vault.settings) }
             report = try await TeamPublisher(session: session, published: published)
                 .run(listing: proposal.records)
         }
         return self.report(of: proposal, written: report.written, warnings: report.warnings)
     }
 
-    private func publisher(of site: CurrentSite) throws(VaultError) -> MetadataPublisher {
-        MetadataPublisher(
-            session: session, site: site,
-            roots: try RootRenewal(of: site.root, with: MetadataSigning(for: session)), deliveries: deliveries
-        )
+    private func publisher(
+        of site: CurrentSite, _ proposal: PublicationProposal
+    ) throws(VaultError) -> MetadataPublisher {
+        try MetadataPublisher(
+            of: site, in: session,
+            roots: RootRenewal(of: site.root, with: MetadataSigning(for: session)), deliveries: deliveries,
+            listing: listing(proposal), naming: proposal.shown)
     }
 
     private func listing(_ proposal: PublicationProposal) -> [Channel: [TargetRecord]] {

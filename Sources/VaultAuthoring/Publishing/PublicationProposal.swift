@@ -21,6 +21,8 @@ struct PublicationProposal {
     /// What 'plan' finds in the sources.
     var findings: [PlanFinding] = []
     private(set) var restorations: [PublicationReport.Restoration] = []
+    /// What quiet IDs stand for, as far as a key here opens their tables.
+    private(set) var shown = PackNames()
 
     init(
         for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
@@ -51,16 +53,15 @@ struct PublicationProposal {
                 acceptingRemovedKeys: acceptsRemovedKeys, onPack: onPack)
         }
         let made = Set(packs.map(\.id))
-        for old in listing.packs where !made.contains(old.pack.id) {
-            packs.append(
-                Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
-        }
+        let gone = listing.packs.map(\.pack).filter { !made.contains($0.id) }
         resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
-        let shown = try await publisher.complete(
-            names.names, for: packs.map(\.id) + resealing.listed.map(\.pack.id), after: earlier)
-        // What quiet names stand for counts.
-        for pack in listed + resealing.listed.map(\.pack) {
-            try deliveries.requireNone(listing: shown.shownID(of: pack.id).targetPath)
+        shown = try await publisher.complete(
+            names.names, for: (packs.map(\.id) + gone.map(\.id)) + resealing.listed.map(\.pack.id),
+            after: earlier)
+        for old in gone {
+            packs.append(
+                Self.move(of: shown.shownID(of: old.id), to: deliveries)
+                    ?? PublicationReport.Pack(of: old, .removed))
         }
         for index in packs.indices { packs[index].name = shown[listed: packs[index].id]?.name }
         resealing.name(by: shown)
@@ -273,13 +274,15 @@ struct PublicationProposal {
     private mutating func warnOfDroppedKeys(
         in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames, _ keys: AuthorKeys
     ) async {
-        let now = Set(packs.flatMap(\.droppedKeys) + resealing.packs.flatMap(\.droppedKeys))
-        let listed = listed
+        var now: [SlotHolder: Set<PackID>] = [:]
+        for (id, keys) in packs.map({ ($0.id, $0.droppedKeys) })
+            + resealing.packs.map({ ($0.id, $0.droppedKeys) })
+        {
+            for key in keys { now[key, default: []].insert(id) }
+        }
         // The vault's own keys are in use even where no pack is for them.
         let inUse = recipients.keys.union(((try? await keys.own.allKeys().vaultKeys) ?? []).map(\.id))
-        let stale = keys.holders(of: (listed + resealing.listed.map(\.pack)).flatMap(\.slots))
-            .filter { $0.isReplaced || !inUse.contains($0.id) }
-        var dropped = DroppedKeys(now, and: stale)
+        var dropped = DroppedKeys(now, inUse: inUse)
         func note(_ pack: PackManifest, _ place: String) {
             dropped.note(
                 pack, for: keys.holders(of: pack.slots), as: names[listed: pack.id]?.name, place)
@@ -287,9 +290,10 @@ struct PublicationProposal {
         for pack in listed { note(pack, "in the channel \(source)") }
         for (channel, pack) in resealing.listed { note(pack, "in the channel \(channel)") }
         for delivery in deliveries {
-            for listed in delivery.reachablePacks.packs
-            where !keys.holders(of: listed.pack.slots).isDisjoint(with: now) {
-                note(listed.pack, "of the team \(delivery.team.role)")
+            for listed in delivery.reachablePacks.packs {
+                let holders = keys.holders(of: listed.pack.slots).intersection(now.keys)
+                dropped.note(
+                    listed.pack, for: holders, as: nil, "of the team \(delivery.team.role)")
             }
         }
         for index in packs.indices {
@@ -323,10 +327,9 @@ struct PublicationProposal {
     }
 
     /// A pack that a team delivers from now on.
-    private static func move(of pack: PackManifest, to deliveries: [TeamDelivery]) -> PublicationReport.Pack?
-    {
+    private static func move(of name: PackID, to deliveries: [TeamDelivery]) -> PublicationReport.Pack? {
         for delivery in deliveries {
-            guard let listed = delivery.pack(pack.id) else { continue }
+            guard let listed = delivery.pack(name) else { continue }
             return PublicationReport.Pack(of: listed, .moved, team: delivery.team.role.name)
         }
         return nil

@@ -77,11 +77,15 @@ public struct PublicationReport: Sendable {
         public let cost: UpdateCost
     }
 
+    /// The one that lists the packs, of several.
+    public internal(set) var channel: Channel?
     public let packs: [Pack]
     public internal(set) var resealed: [Resealed] = []
     public internal(set) var restorations: [Restoration] = []
     /// The metadata files that were written.
     public let written: [String]
+    /// Of a preview: those that would be written.
+    public internal(set) var toWrite: [String] = []
     /// What 'plan' finds in the sources.
     public internal(set) var findings: [PlanFinding] = []
     public let warnings: [Warning]

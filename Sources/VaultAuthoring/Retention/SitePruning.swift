@@ -84,7 +84,8 @@ public struct SitePruning: Sendable {
             let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinnedRoot, now: .earliest)
             let pinned = try VerifiedRoot(
                 pinning: UnverifiedMetadata(parsing: pinnedRoot, as: .root, place: "trusted root"))
-            let roots = try await RootHistory(in: metadata, from: pinned).roots
+            // Also those before the pinned one: their keys signed what may be restored.
+            let roots = try await RootHistory(of: metadata, through: [pinned]).roots
             let plan = try plan(of: PrunedSite(folder: folder, tree: tree, roots: roots, pending: nil))
             try carryOut(plan)
             return plan

@@ -15,9 +15,7 @@ struct TeamPublisher {
         let vault = session.vault
         let role = published.role
         let old = published.targets
-        if let old, !session.period.isDue(role, expiring: old.expires), Set(old.records) == Set(records) {
-            return MetadataReport()
-        }
+        guard isDue(records) else { return MetadataReport() }
         let signing = try MetadataSigning(for: session, with: published.keys)
         // NextVersions restarts below the maximum once the maximum is used, so a number that does not rise means that this key
         // has used it.
@@ -52,5 +50,17 @@ struct TeamPublisher {
             file.bytes.span, to: vault.metadata.appending(file.hostedName), permissions: 0o644,
             replacing: false)
         return MetadataReport(written: [file.hostedName])
+    }
+
+    /// Reports what ``run(listing:)`` would write.
+    func preview(listing records: [TargetRecord]) throws(VaultError) -> MetadataReport {
+        guard isDue(records) else { return MetadataReport() }
+        let versions = try MetadataSigning(for: session, with: published.keys).versions
+        return MetadataReport(written: [published.role.hostedName(version: versions[published.role])])
+    }
+
+    private func isDue(_ records: [TargetRecord]) -> Bool {
+        guard let old = published.targets else { return true }
+        return session.period.isDue(published.role, expiring: old.expires) || Set(old.records) != Set(records)
     }
 }

@@ -37,7 +37,13 @@ struct KeyRotation {
             (old, fresh) = (key, nil)
         }
         guard try !roots.waits(for: old, in: role) else { return }
-        let key = if let fresh { fresh } else { try roots.signing.keys.generate(at: next) }
+        let key: VerifyingKey
+        if let fresh {
+            key = fresh
+        } else {
+            try roots.nextTrust(in: role).requireKey(old, of: role)
+            key = try roots.signing.keys.generate(at: next)
+        }
         if try !roots.waits(for: key, in: role) { try roots.change(.replaceKey(old, by: key, in: role)) }
         try rename(old, &roots)
     }

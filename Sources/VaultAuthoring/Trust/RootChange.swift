@@ -49,10 +49,7 @@ public enum RootChange: Sendable {
             keys.removeAll { removed.contains($0) }
         case .threshold(let wanted, _): threshold = wanted
         case .replaceKey(let old, let new, _):
-            guard trust.keys.contains(where: { $0.key == old }) else {
-                throw refusal(
-                    "the root does not name the key that is to be replaced", "use add-key and remove-key")
-            }
+            try trust.requireKey(old, of: role)
             keys = keys.filter { $0.key != old } + [MetadataKey(new)]
         }
         let changed = RoleTrust(keys, threshold: threshold)
@@ -68,5 +65,15 @@ public enum RootChange: Sendable {
 
     private func refusal(_ problem: String, _ remedy: String) -> VaultError {
         VaultError(.usage, problem, at: "role \(role.rawValue)", remedy: remedy)
+    }
+}
+
+extension RoleTrust {
+    /// Throws `usage` where it does not name a key that is to be replaced.
+    func requireKey(_ old: VerifyingKey, of role: TopLevelRole) throws(VaultError) {
+        guard !keys.contains(where: { $0.key == old }) else { return }
+        throw VaultError(
+            .usage, "the root does not name the key that is to be replaced", at: "role \(role.rawValue)",
+            remedy: "use add-key and remove-key")
     }
 }

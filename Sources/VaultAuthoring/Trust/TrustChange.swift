@@ -73,11 +73,14 @@ public struct TrustChange: Sendable {
     ) async throws(VaultError) -> MetadataReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(settings)
-            try await session.prepareHost()
-            var roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
-            try change(&roots)
-            var publisher = MetadataPublisher(
-                session: session, site: site, roots: roots, deliveries: try session.deliveries())
+            var publisher = try MetadataPublisher(
+                of: site, in: session,
+                roots: RootRenewal(of: site.root, with: MetadataSigning(for: session)),
+                deliveries: session.deliveries())
+            // A change writes keys and drafts: every refusal of the host comes before it.
+            try await session.host?.requireUnchanged()
+            try change(&publisher.roots)
+            try session.host?.removeSuperseded()
             var report = try await publisher.run()
             report.warnings += session.warnings
             return report

@@ -19,14 +19,23 @@ struct PackArgument: ParsableArguments {
 
     @OptionGroup var manifestOptions: ManifestOptions
 
+    @OptionGroup var channel: ChannelOption
+
     /// - Parameter keys: needed only for the ID of a pack whose site has quiet names.
     func file(_ keys: (any KeyProvider)?) async throws(VaultError) -> PackFile {
         let source = try manifestOptions.source()
+        let channel = try channel.channel
         guard case .site(let site, let root) = source, try FileSystem.status(of: FilePath(pack)) == nil else {
+            guard channel == nil else {
+                throw VaultError(
+                    .usage, "a channel lists packs of a site, and this is a file", at: "--channel",
+                    remedy: "name the pack by its ID, with --site and --trust")
+            }
             return try await LocalPack(path: FilePath(pack), manifestSource: source).file()
         }
         return try await PackOfSite(site, scratch: .temporaryFolder).file(
-            of: PackID(pack), in: .live, pinnedRoot: TrustedRootOption.root(at: root), keys: keys, now: .now)
+            of: PackID(pack), in: channel ?? .live, pinnedRoot: TrustedRootOption.root(at: root), keys: keys,
+            now: .now)
     }
 
     /// Reads the pack with a key. Of a pack that a store keeps, the next fetch repairs what was damaged.

@@ -22,6 +22,7 @@ struct ContentPlanReport: Report {
             line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
             line +=
                 pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
+            if let pin = pack.pin { line += ", restored to \(pin.text)" }
             if let size = updates?[pack.id] { line += ", an update of \(size) bytes" }
             if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
             if !pack.offer.traits.isEmpty { line += "  traits: \(pack.traitText)" }
@@ -76,6 +77,11 @@ struct ContentPlanReport: Report {
 
     func explain() {
         for finding in findings { Console.note("\(finding.severity.rawValue): \(finding.text)") }
+        let pinned = packs.filter { $0.pin != nil }.count
+        guard pinned > 0 else { return }
+        Console.note(
+            "\(pinned.counting("pack")) \(pinned == 1 ? "is" : "are") held at what was restored, whatever the sources are; 'assetvault restore' with --latest lists the sources again"
+        )
     }
 
     var json: JSONObject {
@@ -141,6 +147,20 @@ extension ContentPlan.Pack {
         json["family"] = offer.family.map { .string($0.description) }
         json["sealedLength"] = published.map { .number($0.length) }
         json["publishedVersion"] = published.map { .number($0.version) }
+        switch pin {
+        case .version(let version): json["pinnedVersion"] = .number(version)
+        case .listing(let snapshot): json["pinnedSnapshot"] = .number(snapshot.version)
+        case nil: break
+        }
         return json
+    }
+}
+
+extension ContentPlan.Pin {
+    fileprivate var text: String {
+        switch self {
+        case .version(let version): "version \(version)"
+        case .listing(let snapshot): "what \(snapshot) lists"
+        }
     }
 }

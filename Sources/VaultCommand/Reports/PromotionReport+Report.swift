@@ -14,6 +14,7 @@ extension PromotionReport: Report {
 
     var json: JSONObject {
         [
+            "channel": .string(channel.name),
             "packs": .objects(packs) { pack in
                 var json: JSONObject = [
                     "id": "\(names.shownID(of: pack.id))", "change": .string(pack.change.rawValue),
@@ -24,7 +25,8 @@ extension PromotionReport: Report {
                 return json
             },
             "restoredSnapshot": restored.map { .number($0.version) } ?? .null,
-            "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
+            "written": .texts(written), "toWrite": .texts(toWrite),
+            "warnings": .texts(warnings.map(\.worded)),
         ]
     }
 
@@ -34,7 +36,8 @@ extension PromotionReport: Report {
         answer(asJSON: isJSON)
         if isJSON { return }
         if let restored { Console.note("the channel lists what it did under \(restored)") }
-        isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written)
+        Console.noteListing(in: channel, isDryRun: isDryRun)
+        isDryRun ? Console.wroteNothing(but: toWrite) : Console.wrote(written)
     }
 }
 

@@ -25,6 +25,7 @@ extension PublicationReport: Report {
 
     var json: JSONObject {
         [
+            "channel": channel.map { .string($0.name) } ?? .null,
             "packs": .objects(packs) { pack in
                 [
                     "id": "\(pack.id)", "name": pack.name.map { .string($0.description) } ?? .null,
@@ -49,7 +50,7 @@ extension PublicationReport: Report {
             "restored": .objects(restorations) {
                 [$0.member.name: .string($0.member.value), "snapshot": .number($0.snapshot.version)]
             },
-            "written": .texts(written), "findings": .objects(findings, \.json),
+            "written": .texts(written), "toWrite": .texts(toWrite), "findings": .objects(findings, \.json),
             "warnings": .texts(warnings.map(\.worded)),
         ]
     }
@@ -82,7 +83,8 @@ extension PublicationReport: Report {
                 "\(packs.map(\.description).listed(upTo: 6)) \(packs.count == 1 ? "is" : "are") no longer sealed for the vault key \(key)"
             )
         }
-        isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written, isOfTeam: isOfTeam)
+        if let channel { Console.noteListing(in: channel, isDryRun: isDryRun) }
+        isDryRun ? Console.wroteNothing(but: toWrite) : Console.wrote(written, isOfTeam: isOfTeam)
     }
 }
 

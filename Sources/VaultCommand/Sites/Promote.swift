@@ -72,7 +72,8 @@ struct Promote: AsyncParsableCommand {
         promotion.passphrase = try signing.passphrase()
         promotion.host = try host.site()
         let folder = VaultFolder(FilePath(vault))
-        let names = await PackNames.known(in: folder, at: promotion.host, keys: try keys.cachedProvider())
+        promotion.keys = try keys.cachedProvider()
+        let names = await PackNames.known(in: folder, at: promotion.host, keys: promotion.keys)
         var report: PromotionReport
         do throws(VaultError) {
             report = try await dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)

@@ -33,7 +33,7 @@ struct Publish: AsyncParsableCommand {
 
             For each changed pack the cost of the update is printed, for a client that has one of the last versions, \
             sealed, or opened with its key: bytes and requests, without metadata. --dry-run prints it before \
-            anything is signed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the \
+            anything is signed, names the metadata that are to be written, also where they are merely renewed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the \
             state of the host, reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' \
             these before the next publication. If the host's timestamp has expired, it warns: the state may be an old one.
 

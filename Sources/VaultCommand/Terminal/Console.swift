@@ -2,6 +2,7 @@ import Synchronization
 import SystemPackage
 import VaultErrors
 import VaultFileSystem
+import VaultSite
 
 /// Output: answers go to standard output, everything else to standard error.
 ///
@@ -56,10 +57,27 @@ extension Console {
     /// - Parameter isOfTeam: whether another vault publishes the site.
     static func wrote(_ files: [String], isOfTeam: Bool = false) {
         guard !files.isEmpty else { return note("nothing changed") }
-        let list = files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")
+        let list = list(of: files)
         if isOfTeam {
             return note("wrote \(list); give site/ to the publisher of the site that lists the team")
         }
         note("wrote \(list); 'assetvault upload' brings the site to its host")
+    }
+
+    /// Says of a dry run what the same command without it writes.
+    static func wroteNothing(but files: [String]) {
+        let rest = files.isEmpty ? "nothing is to be" : "without --dry-run it is \(list(of: files))"
+        note("nothing was signed or written; \(rest)")
+    }
+
+    private static func list(of files: [String]) -> String {
+        files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")
+    }
+
+    /// Says which of several channels lists the packs that were reported.
+    static func noteListing(in channel: Channel, isDryRun: Bool) {
+        note(
+            "the channel '\(channel)' \(isDryRun ? "would list" : "lists") this; other channels list what they did"
+        )
     }
 }

@@ -121,6 +121,47 @@ import Testing
         try await readers.expectBelief(seeing: [Tree(testSite.folder["level"])])
     }
 
+    /// Commands that read one pack take it from the channel that they are told.
+    @Test func onePackOfAChannel() async throws {
+        let site = try await ChannelSite()
+        let source = ["--site", site.testSite.site, "--trust", site.testSite.root] + site.testSite.keys
+        for (channel, content) in [(["--channel", "dev"], "version 3"), ([], "version 1")] {
+            let text = try await Command.run(["cat", "level", "file"] + channel + source).succeeded().text
+            #expect(text == content)
+            let output = site.folder["opened-\(content)"]
+            try await Command.run(["open", "level", "-o", output] + channel + source).succeeded()
+            #expect(try String(contentsOfFile: "\(output)/file", encoding: .utf8) == content)
+        }
+        try await Command.run(["inspect", "level", "--channel", "nowhere"] + source).failed(
+            66, naming: "nowhere")
+        let file = try #require(try Tree(site.testSite.site).files.first { $0.hasSuffix(".avpack") })
+        try await Command.run(
+            ["cat", "\(site.testSite.site)/\(file)", "file", "--channel", "dev"] + source
+        ).failed(64, naming: "--channel")
+    }
+
+    /// Reports say which channel they are about.
+    @Test func reportsNameTheChannel() async throws {
+        let site = try await ChannelSite()
+        try site.folder.write("level/file", "version 4")
+        func expect(_ channel: String, _ command: [String]) async throws {
+            let dry = try await Command.run(command + ["--dry-run"]).succeeded()
+            #expect(dry.errorText.contains("the channel '\(channel)' would list this"), "\(dry.errorText)")
+            let json = try await Command.run(command + ["--dry-run", "--json"]).succeeded().json()
+            #expect(json["channel"]?.text == channel)
+            let done = try await Command.run(command).succeeded()
+            #expect(done.errorText.contains("the channel '\(channel)' lists this"), "\(done.errorText)")
+        }
+        let vault = site.testSite.vault
+        try await expect("dev", ["publish", vault])
+        try await expect("live", ["promote", vault, "--all", "--from", "beta", "--to", "live"])
+        try await expect("dev", ["restore", vault, "level", "--version", "1"])
+        try await expect("live", ["restore", vault, "--channel", "live", "--to", "3"])
+        let one = try await TestSite(publishing: ["level"])
+        let result = try await one.publish("--json").json()
+        #expect(result["channel"] == .null)
+    }
+
     /// A team's packs are seen in every channel.
     @Test func aTeamsPacks() async throws {
         let studio = try await Studio()

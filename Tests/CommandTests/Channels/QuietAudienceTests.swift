@@ -114,6 +114,26 @@ import Testing
         try await expect(["partner": ["hush/film"]], in: "live")
     }
 
+    /// A key that one pack is taken from goes on to open what is for it.
+    @Test func aKeyInUseIsNoRemovedOne() async throws {
+        let kid = try #require(
+            try folder.json("vault/keys/vault.jwks")["keys"]?.elements?[0]["kid"]?.text)
+        func declare(_ members: JSONObject) throws {
+            try testSite.settings {
+                var packs = $0["packs"]?.members ?? [:]
+                packs["hush/menu"] = .object(members)
+                $0["packs"] = .object(packs)
+            }
+        }
+        let source = JSONValue.string(folder["menu"])
+        try declare(["source": source])
+        try await testSite.publish()
+        try declare(["source": source, "for": ["tester"]])
+        let result = try await testSite.publish()
+        #expect(result.errorText.contains("hush/menu is no longer sealed for the vault key '\(kid)'"))
+        #expect(!result.errorText.contains("still opens"), "\(result.errorText)")
+    }
+
     private static let replaced: JSONObject = [
         "partner": "file:keys/other.jwks", "partner-leaked": "file:keys/partner.jwks",
         "tester": "file:keys/tester.jwks",

@@ -163,6 +163,35 @@ import Testing
         #expect(try await testSite.status()["hush/one"]?.version == 1)
     }
 
+    /// An audit names what it can where the table of one channel is gone, and says what that means for clients.
+    @Test func anAuditWithoutOneTable() async throws {
+        try testSite.settings { $0["channels"] = ["beta", "live"] }
+        try await testSite.publish()
+        try await Command.run("promote", testSite.vault, "--from", "beta", "--to", "live", "--all")
+            .succeeded()
+        let older = try table()
+        try await publishAnother()
+        try await Tool.run("rm", "\(testSite.site)/\(try #require(older.first))")
+        let audit = try await Command.run(["audit", testSite.site] + testSite.keys)
+        #expect(audit.exitCode == 65, "\(audit.errorText)")
+        for name in ["hush/one", "hush/new"] { #expect(audit.text.contains(name), "\(audit.text)") }
+        #expect(audit.text.contains("by its name or a tag"), "\(audit.text)")
+    }
+
+    /// The signed list has no table, though it says that names are quiet.
+    @Test func anAuditOfASiteWithoutATable() async throws {
+        try await testSite.forgeTargets { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            targets["packs/assetvault.names.avpack"] = nil
+            signed["targets"] = .object(targets)
+        }
+        for keys in [[], testSite.keys] {
+            let audit = try await Command.run(["audit", testSite.site] + keys)
+            #expect(audit.exitCode == 66, "\(audit.errorText)")
+            #expect(audit.errorText.contains("lists no table of them"), "\(audit.errorText)")
+        }
+    }
+
     /// A key that opens the table of one channel is enough for what that one names.
     @Test func aKeyOfOneChannel() async throws {
         try await Command.run("keygen", "-o", folder["vault/keys/tester.jwks"]).succeeded()

@@ -208,6 +208,39 @@ import Testing
         #expect(second["packs"]?.elements?.first?["sealedLength"]?.number == Int64(length))
     }
 
+    /// What was restored is listed whatever the sources are, and the plan says so.
+    @Test func restoredVersions() async throws {
+        try declare([(1000, ["a"], [:])])
+        try folder.write("level/file", "version 1")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        try folder.write("level/file", "version 2")
+        try await testSite.publish()
+        func plan() async throws -> (CommandResult, [JSONValue]) {
+            let text = try await Command.run("plan", testSite.vault).succeeded()
+            let json = try await self.plan().succeeded().json()
+            return (
+                text,
+                try #require(json["packs"]?.elements).sorted { $0["id"]?.text ?? "" < $1["id"]?.text ?? "" }
+            )
+        }
+        let before = try await plan()
+        #expect(!before.0.text.contains("restored") && !before.0.errorText.contains("restored"))
+        #expect(before.1.allSatisfy { $0["pinnedVersion"] == nil && $0["pinnedSnapshot"] == nil })
+        try await Command.run("restore", testSite.vault, "level", "--version", "1").succeeded()
+        try await Command.run("restore", testSite.vault, "game", "--version", "1").succeeded()
+        let (text, packs) = try await plan()
+        #expect(text.text.contains("as version 1, restored to version 1"), "\(text.text)")
+        #expect(text.text.contains("restored to what snapshot version 1, published at "), "\(text.text)")
+        #expect(text.errorText.contains("2 packs are held at what was restored"), "\(text.errorText)")
+        #expect(packs.map { $0["pinnedVersion"] } == [nil, 1])
+        #expect(packs.map { $0["pinnedSnapshot"] } == [1, nil])
+        for id in ["level", "game"] {
+            try await Command.run("restore", testSite.vault, id, "--latest").succeeded()
+        }
+        try await Command.run("restore", testSite.vault, "--channel", "live", "--to", "1").succeeded()
+        #expect(try await plan().1.allSatisfy { $0["pinnedSnapshot"] == 1 })
+    }
+
     /// Tags and traits of each pack, and sealed sizes of what is published as a whole.
     @Test func theText() async throws {
         try declare([(1000, ["a", "b"], ["scale": 1]), (3000, ["a", "b"], ["scale": 2]), (500, ["b"], [:])])

@@ -94,7 +94,10 @@ struct UpdateReportTests {
         #expect(
             result.text.contains("updated  level  version 2") && result.text.contains("  from version 1  "))
         #expect(result.text.contains("added  other  version 1"))
-        #expect(result.errorText == "nothing was signed or written\n")
+        #expect(
+            result.errorText
+                == "nothing was signed or written; without --dry-run it is 2.targets.json, 2.snapshot.json, timestamp.json\n"
+        )
         #expect(try Tree(testSite.vault) == before)
 
         let runner = try await Runner(of: testSite)
@@ -106,6 +109,26 @@ struct UpdateReportTests {
         #expect(try runner.written() == [])
         // Then it is published as if nothing had been.
         #expect(try await testSite.publish().text.contains("updated  level  version 2"))
+    }
+
+    /// What a dry run names is what is written then, also where metadata are merely renewed.
+    @Test(arguments: [
+        (0, 0), (0, 1), (25, 2), (25, 3), (300, 5),
+    ]) func aDryRunNamesRenewals(days: Int, files: Int) async throws {
+        if files == 1 { try change(1, in: 2) }
+        if files == 3 {
+            try await testSite.trust("add-key", "root", testSite.makeKey("more").publicKey).succeeded()
+        }
+        func names(_ result: CommandResult, _ member: String) throws -> [String] {
+            try #require(result.json()[member]?.elements).compactMap(\.text).sorted()
+        }
+        let clock = try Clock.shifted(byDays: days)
+        let dry = try await testSite.publish("--dry-run", "--json", through: clock)
+        let said = try await testSite.publish("--dry-run", through: clock).errorText
+        let written = try names(try await testSite.publish("--json", through: clock), "written")
+        #expect(try names(dry, "toWrite") == written)
+        #expect(written.isEmpty == (files == 0), "\(written)")
+        for name in written { #expect(said.contains(name), "\(said)") }
     }
 
     /// A dry run needs no signing key, and fails like the publication.

@@ -94,6 +94,26 @@ struct ExpiredHostTests {
         #expect(try !later.written().contains { $0.hasPrefix("metadata") })
     }
 
+    /// A refused change of the trust has made no key, moved none, and left nothing in `pending/`.
+    @Test(arguments: [["rotate", "timestamp"], ["add-key", "targets"], ["remove-key", "targets"]])
+    func aRefusedChange(words: [String]) async throws {
+        let key = try await testSite.makeKey("colleague").publicKey
+        let id = try #require(try await testSite.roles()["targets"]?.keys.first)
+        if words[0] == "remove-key" { try await testSite.trust("add-key", "targets", key).succeeded() }
+        try await Tool.run("rm", "-r", folder["host"])
+        try await Tool.run("cp", "-a", testSite.site, folder["host"])
+        try await testSite.trust("rotate", "snapshot").succeeded()
+        let later = try await Runner(of: testSite, named: "later")
+        // What an earlier command left to upload stays, too.
+        try folder.write("later/vault/site/metadata/1.targets.json", "superseded")
+        try folder.write("later/vault/.lock", "", permissions: 0o600)
+        let before = try Tree(later.vault)
+        let subject = ["rotate": [], "add-key": [key], "remove-key": [String(id.prefix(16))]][words[0]] ?? []
+        let command = ["trust", words[0], later.vault, words[1]] + subject + ["--against", later.host]
+        try await Command.run(command).failed(76, naming: "an older root")
+        #expect(try Tree(later.vault) == before)
+    }
+
     @Test(arguments: [
         ["publish"], ["publish", "--dry-run"], ["restore", "level", "--version", "1"],
         ["promote", "--all", "--from", "beta", "--to", "live"], ["trust rotate", "targets"],

@@ -63,6 +63,21 @@ struct PruneTests {
         try await Command.run("audit", folder["host"], "--trust", testSite.root, through: clock).succeeded()
     }
 
+    /// Keys that only earlier roots than the given one name have signed what may be restored.
+    @Test func aSiteByItsNewestRoot() async throws {
+        for role in ["targets", "timestamp"] {
+            try await testSite.trust("rotate", role, through: Clock.shifted(byDays: 41)).succeeded()
+        }
+        try await testSite.publish(through: Clock.shifted(byDays: 41))
+        let options = ["--keep", "3", "--grace", "0d", "--dry-run", "--json"]
+        let clock = try Clock.shifted(byDays: 90)
+        let wanted = try removed(try await Command.run(["prune", testSite.vault] + options, through: clock))
+        let root = folder["vault/site/metadata/3.root.json"]
+        let found = try removed(
+            try await Command.run(["prune", testSite.site, "--trust", root] + options, through: clock))
+        #expect(found == wanted && !wanted.isEmpty, "\(found.symmetricDifference(wanted))")
+    }
+
     /// Only metadata of versions that are no longer kept are removed, and their packs.
     @Test func removesOldMetadataAndTheirPacks() async throws {
         let all = try Tree(testSite.site).files

@@ -43,6 +43,54 @@ struct TeamRefusalTests {
         }
     }
 
+    /// So it is where a listing of before, or of another channel, is signed again.
+    @Test(arguments: [
+        ["promote", "--all", "--from", "beta", "--to", "live"],
+        ["restore", "--channel", "live", "--to", "4"],
+    ]) func aQuietNameOfBefore(words: [String]) async throws {
+        func settings(_ packs: JSONObject, teams: JSONValue?) throws {
+            try testSite.settings {
+                $0["quietNames"] = true
+                $0["channels"] = ["beta", "live"]
+                $0["packs"] = .object(packs)
+                $0["teams"] = teams
+            }
+        }
+        let teams = try folder.json("vault/vault.json")["teams"] as JSONValue?
+        let promotion = ["promote", testSite.vault, "--all", "--from", "beta", "--to", "live"]
+        let level: JSONValue = ["source": "../level"]
+        try settings(["level": level, "dlc1/island": level], teams: nil)
+        try await testSite.publish()
+        if words[0] == "restore" {
+            // Snapshots 2 and 3 come first.
+            try await Command.run(promotion).succeeded()
+            try folder.write("level/file", "the studio's second")
+            try await testSite.publish()
+            try await Command.run(promotion).succeeded()
+            try settings(["level": level], teams: nil)
+            try await testSite.publish()
+            try await Command.run(promotion).succeeded()
+        }
+        try settings(["level": level], teams: teams)
+        let before = try Tree(testSite.vault)
+        for options in [["--dry-run"], []] {
+            try await Command.run([words[0], testSite.vault] + words.dropFirst() + options).failed(
+                64, naming: "target packs/dlc1/island.avpack", "within the paths of the team 'dlc1'")
+        }
+        #expect(try Tree(testSite.vault) == before)
+        guard words[0] == "restore" else { return }
+        try await Command.run(promotion).succeeded()
+        try await testSite.publish()
+    }
+
+    /// A refused declaration is not in the settings.
+    @Test func aDeclarationWithinItsPaths() async throws {
+        let before = try folder.bytes("vault/vault.json")
+        try await Command.run("publish", testSite.vault, "--pack", "dlc1/island=\(folder["level"])")
+            .failed(64, naming: "within the paths of the team 'dlc1'")
+        #expect(try folder.bytes("vault/vault.json") == before)
+    }
+
     /// The table of quiet names says which packs have which names, so it is nobody's but the studio's, whatever paths a team has.
     @Test func theTableOfQuietNames() async throws {
         try testSite.settings {

@@ -138,10 +138,13 @@ struct TeamTests {
         #expect(try await testSite.roles()["dlc1"]?.threshold == 2)
     }
 
-    /// A pack that moves to a team is not reported as removed.
-    @Test func aPackMovesToTheTeam() async throws {
+    /// A pack that moves to a team is not reported as removed, whether its ID was quiet or not.
+    @Test(arguments: [false, true]) func aPackMovesToTheTeam(isQuiet: Bool) async throws {
         let studio = try await Studio()
-        try studio.testSite.settings { $0["teams"] = nil }
+        try studio.testSite.settings {
+            $0["teams"] = nil
+            $0["quietNames"] = .bool(isQuiet)
+        }
         try await studio.testSite.publish("--pack", "dlc1/one=\(studio.folder["one"])")
         try studio.testSite.settings { settings in
             settings["packs"] = ["level": ["source": "../level"]]

@@ -61,6 +61,13 @@ import Testing
         try await refuses(77, naming: "colleague.pem", ["add-key", "targets", key])
     }
 
+    /// No key is made for one that the root does not name.
+    @Test func aForeignKey() async throws {
+        let key = try await testSite.makeKey("foreign").key
+        try await Tool.run("cp", key, folder["vault/keys/timestamp.pem"])
+        try await refuses(64, naming: "does not name the key", ["rotate", "timestamp"])
+    }
+
     @Test func noVault() async throws {
         for words in [["refresh"], ["rotate", "root"], ["threshold", "root", "2"]] {
             try await Command.run(["trust", words[0], folder["level"]] + words.dropFirst()).failed(
