@@ -1,5 +1,6 @@
 public import SealedPack
 import Synchronization
+import UpdateFramework
 import VaultContent
 import VaultErrors
 import VaultFileSystem
@@ -87,11 +88,15 @@ extension VaultStore {
 
 /// The table of names of a channel that hides them.
 extension VaultStore {
-    /// Notes by which kind of names packs are listed now.
-    func noteNames(areQuiet: Bool) throws(VaultError) {
-        guard var stored = try StoredNames(of: storeAccess), stored.areQuiet != areQuiet else { return }
-        stored.areQuiet = areQuiet
-        try stored.save(in: layout)
+    /// Goes on by the names of a listing that was verified last, after its table was opened or could not be.
+    ///
+    /// - Parameter areKnown: whether the names are here, so that all of the state can be read.
+    func followNames(of chain: TrustChain, areQuiet: Bool, areKnown: Bool) async throws(VaultError) {
+        if var storedNames, storedNames.areQuiet != areQuiet {
+            storedNames.areQuiet = areQuiet
+            try storedNames.save(in: layout)
+        }
+        if areKnown { await storeAccess.metadata.noteReadable(chain) }
     }
 
     /// Keeps the names of the table that is loaded. Nil where none is.
@@ -111,8 +116,20 @@ extension VaultStore {
         return names
     }
 
-    /// Opens the table if it waits. Returns why it could not.
+    /// Opens the table if it waits, and goes on by the names of the stager's listing. Returns why it could not.
     func unlockNames(
+        by stager: inout PackStager, in batch: WorkQueue.Batch
+    ) async throws(VaultError) -> VaultError? {
+        let failure = try await openTable(by: stager, in: batch)
+        stager.storedListing?.storedNames = storedNames
+        if let listing = stager.storedListing, let areQuiet = listing.hasQuietNames {
+            try await followNames(
+                of: listing.chain, areQuiet: areQuiet, areKnown: try await listing.knowsNames)
+        }
+        return failure
+    }
+
+    private func openTable(
         by stager: PackStager, in batch: WorkQueue.Batch
     ) async throws(VaultError) -> VaultError? {
         guard let id = try await waitingTable else { return nil }
@@ -126,14 +143,27 @@ extension VaultStore {
             return nil
         } catch {
             guard error.concernsOnePack else { throw error }
-            return error
+            return error.ofNames
         }
     }
 
-    /// Opens the table if it waits for a key that the store has: offline, tags are known by it alone.
-    func openWaitingNames() async {
-        guard keys != nil, let id = try? await waitingTable else { return }
-        _ = try? await unlock([id])
+    /// Opens the table if it waits for a key that the store has: offline, tags are known by it alone. Returns why it could not.
+    func openWaitingNames() async -> VaultError? {
+        guard keys != nil, let id = try? await waitingTable else { return nil }
+        do throws(VaultError) { _ = try await unlock([id]) } catch { return error }
+        return nil
+    }
+
+    /// - Parameter failure: of the attempt to open it, if there was one.
+    func whyClosed(
+        _ table: PackManifest, after failure: VaultError?
+    ) async throws(VaultError) -> VaultError {
+        if let failure, failure.category != .key { return failure }
+        let loaded = try await storeAccess.journal.state(of: table.id).loaded?.pack
+        if try await waitingTable != nil || loaded?.sha256 == table.sha256 { return .closedNames(table) }
+        return VaultError(
+            .missing, "it is not here", at: table.id.description, remedy: "fetch with one of its keys"
+        ).ofNames
     }
 
     private var waitingTable: PackID? {
@@ -159,7 +189,7 @@ extension VaultStore {
                 let own = try? store.records.record(of: id), own.loaded == nil, !own.isRemoved
             else { continue }
             try await store.journal.updateRecord(of: id) {
-                $0.isRemoved = old.isRemoved && !known.contains(id)
+                $0.isRemoved = old.isRemoved
                 $0.chosenForm = $0.chosenForm ?? old.chosenForm
                 ($0.isDeclaredPurgeable, $0.isKept) = (old.isDeclaredPurgeable, old.isKept)
             }
@@ -188,5 +218,12 @@ extension VaultError {
         return VaultError(
             .key, "the site's names are quiet, and no key was given that opens their table",
             at: table.id.description, remedy: "give one of its keys: \(keys)", hint: .givingKey)
+    }
+
+    /// An error of the table of names: nobody knows its ID.
+    var ofNames: VaultError {
+        VaultError(
+            category, "the site's names are quiet, and their table is not open: \(problem)", at: place,
+            remedy: remedy, hint: hint, missingBytes: missingBytes)
     }
 }

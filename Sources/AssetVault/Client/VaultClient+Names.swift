@@ -11,12 +11,15 @@ extension VaultClient {
         of listing: inout SiteAccess.Listing, within allowance: TransferAllowance
     ) async throws(VaultError) {
         guard let hasQuietNames = listing.hasQuietNames else { return }
-        try store.noteNames(areQuiet: hasQuietNames)
         if hasQuietNames {
             listing.missingNames = try await bringNames(of: &listing, within: allowance)
-            guard listing.missingNames == nil else { return }
+            // That of a pack whose name is missing for it may come first.
+            if let failure = listing.missingNames, failure.category != .key {
+                observer(.failed(try PackID(PackNames.packID), failure))
+            }
         }
-        await access.trust.noteReadable(listing.siteChain)
+        try await store.followNames(
+            of: listing.siteChain, areQuiet: hasQuietNames, areKnown: listing.missingNames == nil)
     }
 
     /// Returns why the names are not those of the listing; nil where they are.
@@ -47,7 +50,7 @@ extension VaultClient {
         } catch {
             guard error.concernsOnePack else { throw error }
             if error.category == .key, let table { return .closedNames(table) }
-            return error
+            return error.ofNames
         }
     }
 }

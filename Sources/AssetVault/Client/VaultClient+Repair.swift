@@ -14,13 +14,13 @@ extension VaultClient {
     ///   that was kept sealed and is gone; `.key` for a pack of `ids` that could not be verified.
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
-        let listed = ids?.map(store.listedID)
+        let present = ids?.map(store.presentID)
         return try await store.naming { () throws(VaultError) in
-            try await self.repair(listed: listed).map(store.shownID)
+            try await self.repair(present: present).map(store.shownID)
         }
     }
 
-    private func repair(listed ids: [PackID]?) async throws(VaultError) -> [PackID] {
+    private func repair(present ids: [PackID]?) async throws(VaultError) -> [PackID] {
         for id in ids ?? [] { try storeAccess.records.requireKnown(id) }
         try await storeAccess.recovery.recover()
         let workMark = try storeAccess.recovery.beginWork()
@@ -62,16 +62,21 @@ extension VaultClient {
         }
         let offer = try await offer(toRepair: loaded, recorded: record)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
+            // The site may list it under another ID by now.
+            let listed = offer.pack.id
+            try await store.continueDecisions(on: [listed])
             // Not requested by the app: a pack that is removed meanwhile stays removed.
             let run = StagingRun(stager: stager, batch: work.makeBatch())
-            for outcome in try await run.run([StagingTask(id: id, offer: offer)]) {
+            for outcome in try await run.run([StagingTask(id: listed, offer: offer)]) {
                 _ = try outcome.result.get()
             }
-            guard try await storeAccess.journal.state(of: id).loaded?.pack.sha256 == offer.pack.sha256 else {
+            let present = try await storeAccess.journal.state(of: listed).loaded?.pack.sha256
+            guard present == offer.pack.sha256 else {
                 throw VaultError(
                     .key, "version \(offer.pack.version) waits for its key; the damaged one stays until then",
                     at: id.description, remedy: "fetch it with its key")
             }
+            try? await store.removeSuperseded(by: [listed])
             return true
         }
         guard try await stager.repair(offer, as: loaded.form) else { return manifestWasRepaired }
@@ -88,7 +93,7 @@ extension VaultClient {
             guard error.category == .untrusted || error.isHostFailure else { throw error }
             return try access.offer(recorded: loaded.pack, listedBy: record.listing)
         }
-        return try await access.offer(of: loaded.pack.id, in: listing)
+        return try await access.offer(of: store.listedID(of: loaded.pack.id), in: listing)
     }
 
     private func goneError(_ id: PackID) -> VaultError {

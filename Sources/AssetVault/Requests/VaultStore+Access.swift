@@ -14,15 +14,17 @@ extension VaultStore {
     }
 
     /// By the latest state of the site in which all that may list them was read, and their names are known; nil where there is none.
-    /// Throws `.key` where only the names are missing.
+    /// Throws why their table is not open where only the names are missing: `.key`, `.corrupt`, `.missing`.
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
-        await openWaitingNames()
+        var failure = await openWaitingNames()
         guard var listing = try await storedListing() else { return nil }
         // Their file is damaged or gone: the table that is loaded has them.
-        if listing.hasQuietNames == true, listing.storedNames == nil,
-            (try? await adoptNames(with: keys)) ?? nil != nil, let renewed = try await storedListing()
-        {
-            listing = renewed
+        if listing.hasQuietNames == true, listing.storedNames == nil {
+            do throws(VaultError) {
+                if try await adoptNames(with: keys) != nil {
+                    listing.storedNames = try StoredNames(of: storeAccess)
+                }
+            } catch { failure = error.ofNames }
         }
         if let present = try await listing.taggedPacks(with: tags) {
             try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
@@ -38,7 +40,7 @@ extension VaultStore {
         if listing.hasQuietNames == true, try await !listing.knowsNames,
             let table = try await listing.namesTable
         {
-            throw .closedNames(table)
+            throw try await whyClosed(table, after: failure)
         }
         return nil
     }

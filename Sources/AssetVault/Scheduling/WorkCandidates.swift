@@ -1,48 +1,130 @@
 import SealedPack
 
 /// The packs of a ``WorkSchedule`` that could be worked on now, in the order in which they are.
+///
+/// Beginnings and ends change it, so that a start does not look at all packs of a large site; after other changes it is made again.
 struct WorkCandidates {
-    private let candidates: [Candidate]
+    /// What each pack is wanted for.
+    private var wanted: [PackID: [Candidate]] = [:]
+    private var line = Line()
+    /// What waits while an essential pack is in the line.
+    private var waiting = Line()
+    private var essentialCount = 0
+    /// Items that nobody works on and that are to be ended, by batch.
+    private var ended: [Int: [Int]] = [:]
+    private let count: Int
+    private var chosen: Set<Int>?
 
-    init(in schedule: WorkSchedule) {
-        var best: [PackID: Candidate] = [:]
-        for batch in schedule.batches.values where !batch.isPaused {
+    /// - Parameter count: how many may be worked on at a time.
+    init(in schedule: WorkSchedule, upTo count: Int) {
+        self.count = count
+        for (name, batch) in schedule.batches {
             var turn = batch.turns
             for number in batch.items.sorted() {
-                guard let item = schedule.items[number], schedule.ending(of: number) == nil,
-                    !schedule.paused.contains(item.id)
-                else { continue }
-                let candidate = Candidate(
-                    number: number, priority: batch.priority, isActive: item.isActive, turn: turn,
-                    isEssential: item.precedence == .essential,
-                    waitsForEssentials: item.waitsForEssentials)
+                guard let item = schedule.items[number] else { continue }
+                if schedule.ending(of: number) != nil {
+                    if !item.isActive { ended[name, default: []].append(number) }
+                    continue
+                }
+                guard !batch.isPaused, !schedule.paused.contains(item.id) else { continue }
+                wanted[item.id, default: []].append(
+                    Candidate(
+                        number: number, priority: batch.priority, isActive: item.isActive, turn: turn,
+                        isEssential: item.precedence == .essential,
+                        waitsForEssentials: item.waitsForEssentials))
                 if !item.isActive { turn += 1 }
-                best[item.id] = best[item.id].map { $0.joined(with: candidate) } ?? candidate
             }
         }
-        var candidates = Array(best.values)
-        if candidates.contains(where: \.isEssential) { candidates.removeAll(where: \.waitsForEssentials) }
-        if let highest = candidates.map(\.priority).max() {
-            candidates.removeAll { !$0.priority.sharesTheLine(with: highest) }
-        }
-        self.candidates = candidates.sorted(by: <)
+        let candidates = wanted.values.compactMap(Candidate.joining)
+        line = Line(candidates.filter { !$0.waitsForEssentials })
+        waiting = Line(candidates.filter(\.waitsForEssentials))
+        essentialCount = candidates.count(where: \.isEssential)
     }
 
     /// The items of the first ones.
-    func first(_ count: Int) -> Set<Int> { Set(candidates.prefix(count).map(\.number)) }
+    mutating func first() -> Set<Int> {
+        if let chosen { return chosen }
+        let able = (line.first(count) + (essentialCount == 0 ? waiting.first(count) : [])).sorted()
+        let sharing = able.filter { $0.priority.sharesTheLine(with: able[0].priority) }
+        let result = Set(sharing.prefix(count).map(\.number))
+        chosen = result
+        return result
+    }
+
+    /// One of a batch that is to be ended; each is named once.
+    mutating func nextEnded(of batch: Int) -> Int? { ended[batch]?.popLast() }
+
+    mutating func begin(_ number: Int, of id: PackID) {
+        change(id) { items in
+            for index in items.indices where items[index].number == number { items[index].isActive = true }
+        }
+    }
+
+    mutating func end(_ number: Int, of id: PackID) {
+        change(id) { items in items.removeAll { $0.number == number } }
+    }
+
+    private mutating func change(_ id: PackID, _ change: (inout [Candidate]) -> Void) {
+        guard var items = wanted[id] else { return }
+        if let old = Candidate.joining(items) {
+            if old.waitsForEssentials { waiting.remove(old) } else { line.remove(old) }
+            if old.isEssential { essentialCount -= 1 }
+        }
+        change(&items)
+        wanted[id] = items.isEmpty ? nil : items
+        if let new = Candidate.joining(items) {
+            if new.waitsForEssentials { waiting.insert(new) } else { line.insert(new) }
+            if new.isEssential { essentialCount += 1 }
+        }
+        chosen = nil
+    }
+
+    /// The first one is the last here: most changes are there.
+    private struct Line {
+        private var candidates: [Candidate]
+
+        init(_ candidates: [Candidate] = []) { self.candidates = candidates.sorted(by: >) }
+
+        func first(_ count: Int) -> ArraySlice<Candidate> { candidates.suffix(count) }
+
+        mutating func insert(_ candidate: Candidate) {
+            candidates.insert(candidate, at: position(of: candidate))
+        }
+
+        mutating func remove(_ candidate: Candidate) {
+            let position = position(of: candidate)
+            if position < candidates.count { candidates.remove(at: position) }
+        }
+
+        private func position(of candidate: Candidate) -> Int {
+            var range = candidates.indices
+            while !range.isEmpty {
+                let middle = range.lowerBound + range.count / 2
+                range =
+                    candidate < candidates[middle]
+                    ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            }
+            return range.lowerBound
+        }
+    }
 
     /// One pack: of several batches that want it one works on it, as soon as any of them wants it.
     private struct Candidate: Comparable {
         let number: Int
         let priority: LoadingPriority
-        let isActive: Bool
+        var isActive: Bool
         /// Which turn of its batch it would be.
         let turn: Int
         let isEssential: Bool
         /// Not where another batch wants the pack at once.
         let waitsForEssentials: Bool
 
-        func joined(with other: Candidate) -> Candidate {
+        /// Nil for none.
+        static func joining(_ items: [Candidate]) -> Candidate? {
+            items.first.map { items.dropFirst().reduce($0) { $0.joined(with: $1) } }
+        }
+
+        private func joined(with other: Candidate) -> Candidate {
             let leader =
                 isActive == other.isActive
                 ? (number < other.number ? self : other) : (isActive ? self : other)

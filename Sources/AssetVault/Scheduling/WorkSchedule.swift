@@ -48,8 +48,9 @@ struct WorkSchedule {
     private(set) var batches: [Int: Batch] = [:]
     private(set) var paused: Set<PackID> = []
     private var count = 0
-    /// The items that may run; nil after a change.
-    private var chosen: Set<Int>?
+    private var active: Set<Int> = []
+    /// Nil after a change that may be of all.
+    private var candidates: WorkCandidates?
 
     init(width: Int, network: NetworkUse = .unrestricted) {
         self.width = max(1, width)
@@ -58,7 +59,7 @@ struct WorkSchedule {
 
     mutating func use(_ network: NetworkUse) {
         self.network = network
-        chosen = nil
+        candidates = nil
     }
 
     mutating func addBatch(_ priority: LoadingPriority) -> Int {
@@ -68,9 +69,11 @@ struct WorkSchedule {
     }
 
     mutating func removeBatch(_ number: Int) {
-        for item in batches[number]?.items ?? [] { items[item] = nil }
+        let ended = batches[number]?.items ?? []
+        for item in ended { items[item] = nil }
+        active.subtract(ended)
         batches[number] = nil
-        chosen = nil
+        candidates = nil
     }
 
     mutating func change(_ batch: Int, _ change: (inout Batch) -> Void) {
@@ -81,7 +84,7 @@ struct WorkSchedule {
             batches[batch] = new
             if new.priority != old.priority || new.isPaused != old.isPaused { join(batch) }
         }
-        chosen = nil
+        candidates = nil
     }
 
     mutating func add(
@@ -93,36 +96,38 @@ struct WorkSchedule {
         items[count]?.isCancelled = batches[batch]?.isCancelled ?? true
         if batches[batch]?.items.isEmpty == true { join(batch) }
         batches[batch]?.items.insert(count)
-        chosen = nil
+        candidates = nil
         return count
     }
 
     mutating func end(_ item: Int) {
         guard let ended = items.removeValue(forKey: item) else { return }
         batches[ended.batch]?.items.remove(item)
-        chosen = nil
+        active.remove(item)
+        candidates?.end(item, of: ended.id)
     }
 
     /// It was interrupted, and waits again.
     mutating func deactivate(_ item: Int) {
         items[item]?.isActive = false
-        chosen = nil
+        active.remove(item)
+        candidates = nil
     }
 
     mutating func pause(_ id: PackID) {
         paused.insert(id)
-        chosen = nil
+        candidates = nil
     }
 
     mutating func resume(_ id: PackID) {
         paused.remove(id)
-        chosen = nil
+        candidates = nil
     }
 
     /// Cancels what is wanted now, and nothing later.
     mutating func cancel(where isMeant: (Item) -> Bool) {
         for (number, item) in items where isMeant(item) { items[number]?.isCancelled = true }
-        chosen = nil
+        candidates = nil
     }
 
     /// Cancels what a batch wants, now and later, until its ``Batch/isCancelled`` is cleared.
@@ -151,21 +156,30 @@ struct WorkSchedule {
     /// The next item of a batch to be worked on: it is active then. One that is not to be worked on is handed out at once, to be
     /// ended.
     mutating func start(in batch: Int) -> Int? {
-        let waiting = (batches[batch]?.items ?? []).filter { items[$0]?.isActive == false }
-        var next: Int?
-        if let ending = waiting.first(where: { ending(of: $0) != nil }) {
-            next = ending
-        } else {
-            let active = items.values.filter(\.isActive)
-            let busy = Set(active.map(\.id))
-            guard active.count < width else { return nil }
-            next = choose().intersection(waiting).filter { number in
-                items[number].map { !busy.contains($0.id) } ?? false
-            }.min()
-            if next != nil { batches[batch]?.turns += 1 }
-        }
-        guard let next else { return nil }
+        guard let next = nextEnded(of: batch) ?? nextChosen(of: batch) else { return nil }
         items[next]?.isActive = true
+        active.insert(next)
+        return next
+    }
+
+    private mutating func nextEnded(of batch: Int) -> Int? {
+        lookAtAll()
+        while let ended = candidates?.nextEnded(of: batch) {
+            if items[ended]?.isActive == false { return ended }
+        }
+        return nil
+    }
+
+    private mutating func nextChosen(of batch: Int) -> Int? {
+        guard active.count < width else { return nil }
+        let busy = Set(active.compactMap { items[$0]?.id })
+        let next = choose().filter { number in
+            guard let item = items[number] else { return false }
+            return item.batch == batch && !item.isActive && !busy.contains(item.id)
+        }.min()
+        guard let next, let id = items[next]?.id else { return nil }
+        batches[batch]?.turns += 1
+        candidates?.begin(next, of: id)
         return next
     }
 
@@ -173,9 +187,11 @@ struct WorkSchedule {
     mutating func isStopped(_ item: Int) -> Bool { ending(of: item) != nil || !choose().contains(item) }
 
     private mutating func choose() -> Set<Int> {
-        if let chosen { return chosen }
-        let result = WorkCandidates(in: self).first(width)
-        chosen = result
-        return result
+        lookAtAll()
+        return candidates?.first() ?? []
+    }
+
+    private mutating func lookAtAll() {
+        if candidates == nil { candidates = WorkCandidates(in: self, upTo: width) }
     }
 }

@@ -2,17 +2,12 @@ import SealedPack
 import VaultErrors
 
 extension StagingRun {
-    /// Opens waiting packs, and those kept sealed where the opened form is wanted. Returns the packs that were loaded, and the
-    /// first error when all were tried.
-    ///
-    /// - Parameters:
-    ///   - ids: nil for all of them.
-    ///   - left: one that was tried already.
+    /// Opens packs that are not (``PackStager/unopenedIDs(among:)``). Returns those that were loaded, and the first error when all were
+    /// tried.
     func unlock(
-        _ ids: [PackID]?, except left: String? = nil
+        _ ids: [PackID]
     ) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
-        let wanted = try await stager.unopenedIDs(among: ids).filter { $0.description != left }
-        let outcomes = try await run(wanted.map { StagingTask(id: $0, offer: nil, needsKey: true) })
+        let outcomes = try await run(ids.map { StagingTask(id: $0, offer: nil, needsKey: true) })
         var loaded: [PackID] = []
         var firstError: VaultError?
         for outcome in outcomes {

@@ -78,8 +78,11 @@ struct StagingRun: Sendable {
         // The mark tells other processes that this one works, as long as the value lives: until the end of the run.
         defer { withExtendedLifetime(workMark) {} }
         // Clear the removed flag once, before work starts: a removal during the run must win.
-        for task in tasks where task.isRequested {
-            do throws(VaultError) { try await stager.store.journal.recordRequest(for: task.id) } catch {
+        let requested = tasks.filter(\.isRequested).map(\.id)
+        let names = requested.isEmpty ? nil : try? StoredNames(of: stager.store)
+        // Also under its other name, by which the site may list it again.
+        for id in requested.flatMap({ [$0, names?.otherID(of: $0)].compactMap(\.self) }) {
+            do throws(VaultError) { try await stager.store.journal.recordRequest(for: id) } catch {
                 // Staging this one reports that it was removed; the others continue.
                 guard error.concernsOnePack else { throw error }
             }

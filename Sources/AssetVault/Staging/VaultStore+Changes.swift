@@ -69,11 +69,12 @@ extension VaultStore {
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
             // Within an attempt the provider is asked once for each key, and in all attempts for the same ones.
             await asked.forgetAnswers()
-            let run = StagingRun(stager: stager, batch: batch)
             // One that fails is one pack: the others are opened, and what they need of its names is known from before.
-            let closedNames = try await unlockNames(by: stager, in: batch)
-            let (opened, failure) = try await run.unlock(
-                ids?.flatMap(allIDs), except: closedNames == nil ? nil : PackNames.packID)
+            let closedNames = try await unlockNames(by: &stager, in: batch)
+            let waiting = try await stager.unopenedIDs(among: ids?.flatMap(allIDs))
+                .filter { closedNames == nil || $0.description != PackNames.packID }
+            try await continueDecisions(on: waiting)
+            let (opened, failure) = try await StagingRun(stager: stager, batch: batch).unlock(waiting)
             loaded += opened.map(shownID)
             try? await removeSuperseded(by: opened)
             let absent = try notLoaded(of: ids?.map(listedID) ?? []).first

@@ -33,7 +33,7 @@ extension VaultStore {
             return []
         }
         let store = storeAccess
-        let known = if let ids { ids.map(listedID) } else { try store.records.ids() }
+        let known = if let ids { ids.map(presentID) } else { try store.records.ids() }
         let stager = PackStager(
             store: store, network: NetworkAccess(FileTransport(), in: store),
             keys: await keysOfRun(for: known), observer: { [self] in onUpdate(shown($0)) })

@@ -19,7 +19,7 @@ struct StoredListing: Sendable {
     /// Whether the channel lists keyed digests for the names of its packs; nil where its role is not stored.
     private(set) var hasQuietNames: Bool?
     /// The names that the app opened last; nil for none.
-    let storedNames: StoredNames?
+    var storedNames: StoredNames?
     let channel: Channel
 
     var names: PackNames? { storedNames?.names }

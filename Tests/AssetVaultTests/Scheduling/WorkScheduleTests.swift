@@ -267,6 +267,31 @@ struct WorkScheduleTests {
         }
     }
 
+    /// What follows from beginnings and ends is what a look at all items finds.
+    @Test func beginningsAndEnds() throws {
+        var random = SeededGenerator(for: "WorkScheduleTests.beginningsAndEnds")
+        let precedences: [DownloadPrecedence] = [.essential, .afterEssentials, .independent]
+        for _ in 0..<200 {
+            let width = Int.random(in: 1...4, using: &random)
+            var schedule = WorkSchedule(width: width)
+            for priority in [LoadingPriority.standard, .standard, 0.7, .whenIdle] {
+                let batch = schedule.addBatch(priority)
+                for _ in 0..<Int.random(in: 0..<12, using: &random) {
+                    let pack = try id(Int.random(in: 0..<20, using: &random))
+                    let precedence = try #require(precedences.randomElement(using: &random))
+                    _ = schedule.add(pack, to: batch, precedence)
+                }
+            }
+            while !schedule.items.isEmpty {
+                _ = running(&schedule)
+                let active = schedule.items.filter(\.value.isActive).keys
+                var all = WorkCandidates(in: schedule, upTo: width)
+                #expect(Set(active) == all.first())
+                schedule.end(try #require(active.sorted().randomElement(using: &random)))
+            }
+        }
+    }
+
     private func expectRules(_ schedule: inout WorkSchedule, width: Int) throws {
         let running = running(&schedule)
         var wanted: [String: LoadingPriority] = [:]

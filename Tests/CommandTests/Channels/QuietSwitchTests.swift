@@ -187,4 +187,74 @@ import Testing
         try await testSite.fetch(nil, "hush/one").succeeded()
         #expect(try await content() == "one, public")
     }
+
+    /// Packs that come again are updated after the next switch.
+    @Test func aPackThatIsAskedForAgain() async throws {
+        try declare(isQuiet: true)
+        try await testSite.publish()
+        try await promote()
+        try await testSite.fetch().succeeded()
+        try await Command.run("remove", "hush/two", "--store", testSite.store).succeeded()
+        try await testSite.fetch(nil, "hush/two").succeeded()
+        for (isQuiet, text) in [(false, "two, later"), (true, "two, last")] {
+            try declare(isQuiet: isQuiet)
+            try folder.write("two/file", text)
+            try await testSite.publish()
+            try await promote()
+            try await testSite.fetch().succeeded()
+            #expect(try await content("two") == text)
+        }
+    }
+
+    /// A store that only opens what a downloader brings follows as a client does.
+    @Test(arguments: ["downloader", "fetch"]) func openedWithoutASite(broughtBy command: String) async throws
+    {
+        try await Command.run("remove", "hush/two", "--store", testSite.store).succeeded()
+        try await Command.run("purgeable", "hush/one", "--store", testSite.store).succeeded()
+        for (isQuiet, text) in [(true, "one, quiet"), (false, "one, later"), (true, "one, last")] {
+            try declare(isQuiet: isQuiet)
+            try folder.write("one/file", text)
+            try await testSite.publish()
+            try await promote()
+            let words = [command, testSite.site, "--store", testSite.store, "--trust", testSite.root]
+            try await Command.run(words + (command == "fetch" ? [] : ["--request", "install"])).succeeded()
+            try await Command.run(["unlock", "--store", testSite.store] + testSite.keys).succeeded()
+            #expect(try await content() == text)
+            #expect(try await access("campaign").exitCode == 66)
+            let packs = try await testSite.status()
+            #expect(packs["hush/one"]?.isPurgeable == true, "\(packs)")
+            #expect(packs["hush/two"]?.version == nil, "\(packs)")
+            #expect(try await shown().filter { $0.name == "hush/one" }.map(\.isQuiet) == [isQuiet])
+        }
+    }
+
+    /// A pack that is still loaded under its earlier name is found, and repaired by what is listed now.
+    @Test(arguments: [true, false]) func aDamagedPack(nowQuiet: Bool) async throws {
+        if !nowQuiet {
+            try declare(isQuiet: true)
+            try await testSite.publish()
+            try await promote()
+            try await testSite.fetch().succeeded()
+        }
+        try declare(isQuiet: nowQuiet)
+        try await testSite.publish()
+        try await promote()
+        let server = try FaultServer(testSite.site) { request in
+            request.path.contains(".avpack") && !request.path.contains("assetvault.names")
+                ? .status(404) : .file
+        }
+        #expect(try await testSite.fetch(server.url).exitCode != 0)
+        let file = try await testSite.path(of: "hush/one") + "/file"
+        let verify = ["verify", "hush/one", "--store", testSite.store] + testSite.keys
+        try await Command.run(verify).succeeded()
+        try "bad".write(toFile: file, atomically: false, encoding: .utf8)
+        #expect(try await Command.run(verify).exitCode == 65)
+        try await Command.run(
+            ["repair", testSite.site, "hush/one", "--store", testSite.store] + testSite.keys
+        )
+        .succeeded()
+        #expect(try await content() == "one, public")
+        #expect(try await shown().filter { $0.name == "hush/one" }.map(\.isQuiet) == [nowQuiet])
+        try await Command.run(verify).succeeded()
+    }
 }

@@ -39,7 +39,9 @@ import Testing
         try await testSite.publish()
     }
 
-    private func access(_ words: String...) async throws -> CommandResult {
+    private func access(_ words: String...) async throws -> CommandResult { try await access(words) }
+
+    private func access(_ words: [String]) async throws -> CommandResult {
         try await Command.run(["access"] + words + ["--store", testSite.store, "--", "true"])
     }
 
@@ -81,6 +83,29 @@ import Testing
         #expect(try !folder.exists("store/permanent/@trust/earlier"))
     }
 
+    /// So does one whose table only `unlock` opened.
+    @Test(arguments: ["downloader", "fetch"]) func aStateThatUnlockOpened(broughtBy command: String)
+        async throws
+    {
+        func bring(from url: String) async throws {
+            let words = [command, url, "--store", testSite.store, "--trust", testSite.root]
+            _ = try await Command.run(words + (command == "fetch" ? [] : ["--request", "install"]))
+            try await Command.run(["unlock", "--store", testSite.store] + testSite.keys).succeeded()
+        }
+        try await bring(from: testSite.site)
+        #expect(try await access("one").exitCode == 0)
+        try await publishAnother()
+        let server = try FaultServer(testSite.site) { request in
+            request.path.contains("assetvault.names") ? .status(404) : .file
+        }
+        try await bring(from: server.url)
+        #expect(try await testSite.status().values.contains { $0.id.hasPrefix("q") })
+        let found = try await access("one")
+        #expect(found.exitCode == 0, "\(found.errorText)")
+        try await bring(from: testSite.site)
+        #expect(try await access("new").exitCode == 0)
+    }
+
     /// The last public state counts where names became quiet.
     @Test func aTagOfAPublicState() async throws {
         try declare(["one"], isQuiet: false)
@@ -113,7 +138,7 @@ import Testing
         }
         let result = try await testSite.fetch(server.url)
         #expect(fault == "missing" ? result.exitCode == 72 : [65, 76].contains(result.exitCode))
-        #expect(result.errorText.contains("assetvault.names"), "\(result.errorText)")
+        #expect(result.errorText.contains("their table is not open"), "\(result.errorText)")
         var packs = try await testSite.status()
         #expect(packs["assetvault.names"]?.state == "failed", "\(packs)")
         #expect(packs.values.contains { $0.version == 1 && $0.id.hasPrefix("q") }, "\(packs)")
@@ -142,23 +167,41 @@ import Testing
         let other = folder["other"]
         let small = try await testSite.fetch(server.url, limited[0], limited[1], "\(size - 1)", into: other)
         #expect(small.exitCode == 78, "\(small.errorText)")
+        #expect(small.errorText.contains("their table is not open"), "\(small.errorText)")
         #expect(try await testSite.status(of: other).values.contains { $0.version == 1 })
+        // Beside packs that are too large as well it is named.
+        let none = try await testSite.fetch(server.url, limited[0], limited[1], "1", into: folder["none"])
+        #expect(none.exitCode == 78, "\(none.errorText)")
+        #expect(none.errorText.contains("their table is not open"), "\(none.errorText)")
     }
 
-    /// Others are opened beside a damaged table, and with keys its error comes last.
-    @Test func aDamagedTableThatWaits() async throws {
+    /// Fetches without a key, and damages the table.
+    private func fetchDamagedTable() async throws {
         try await testSite.fetch(withKeys: false).succeeded()
         let name = try #require(
             try testSite.files(in: "shared/packs").first { $0.hasPrefix("assetvault.names/") })
         var bytes = try folder.bytes("store/shared/packs/\(name)")
         bytes[bytes.count / 2] ^= 1
         try folder.write("store/shared/packs/\(name)", bytes)
+    }
+
+    /// The key is right, so it is not what is missing.
+    @Test func accessByADamagedTable() async throws {
+        try await fetchDamagedTable()
+        try await access(["one"] + testSite.keys).failed(65, naming: "damaged", "assetvault.names")
+    }
+
+    /// Others are opened beside a damaged table, and with keys its error comes last.
+    @Test func aDamagedTableThatWaits() async throws {
+        try await fetchDamagedTable()
         let result = try await Command.run(["unlock", "--store", testSite.store] + testSite.keys)
         #expect(result.exitCode == 65, "\(result.errorText)")
-        #expect(result.errorText.contains("assetvault.names"), "\(result.errorText)")
+        #expect(result.errorText.contains("their table is not open"), "\(result.errorText)")
         let packs = try await testSite.status()
         #expect(packs.values.contains { $0.version == 1 && $0.id.hasPrefix("q") }, "\(packs)")
         #expect(packs["assetvault.names"]?.failure != nil, "\(packs)")
+        // It is no key that is missing.
+        try await access(["one"] + testSite.keys).failed(66, naming: "their table is not open")
         try await testSite.fetch().succeeded()
         #expect(try await testSite.status()["hush/one"]?.version == 1)
     }
