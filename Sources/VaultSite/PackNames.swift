@@ -35,6 +35,8 @@ public struct PackNames: Sendable, Equatable {
     package var key: SealedKey?
     private var entries: [PackID: Entry] = [:]
     private var listedIDs: [PackID: PackID] = [:]
+    /// By names: of the entries that only an earlier table has.
+    private var formerIDs: [PackID: PackID] = [:]
 
     public init() {}
 
@@ -42,6 +44,12 @@ public struct PackNames: Sendable, Equatable {
 
     /// The ID that the site lists a pack by; nil for an unknown name.
     public func listedID(of name: PackID) -> PackID? { listedIDs[name] }
+
+    /// The IDs that it has names for.
+    package var ids: some Sequence<PackID> { entries.keys }
+
+    /// The ID by which an earlier table listed a pack that this one does not have; see ``addFormer(of:for:)``.
+    public func formerID(of name: PackID) -> PackID? { formerIDs[name] }
 
     public mutating func add(_ entry: Entry, listedAs id: PackID) {
         entries[id] = entry
@@ -54,6 +62,25 @@ public struct PackNames: Sendable, Equatable {
             guard let entry = earlier.entries[id], listedIDs[entry.name] == nil else { continue }
             add(entry, listedAs: id)
         }
+    }
+
+    /// Takes the entries of packs whose names it does not have from an earlier table, as former ones: packs are called so, and the
+    /// site lists none by these IDs.
+    public mutating func addFormer(of earlier: PackNames, for ids: some Sequence<PackID>) {
+        for id in ids where entries[id] == nil {
+            guard let entry = earlier.entries[id], listedIDs[entry.name] == nil else { continue }
+            entries[id] = entry
+            formerIDs[entry.name] = id
+        }
+    }
+
+    /// The entries that only an earlier table has, as a table.
+    public var former: PackNames {
+        var names = PackNames()
+        for id in formerIDs.values {
+            if let entry = entries[id] { names.add(entry, listedAs: id) }
+        }
+        return names
     }
 
     /// A manifest with the offer that the table has for it; as it is where the table has none.
@@ -126,7 +153,7 @@ extension PackNames {
     public var bytes: [UInt8] { JSONValue.object(json).compact() }
 
     package var json: JSONObject {
-        let packs = entries.map { id, entry in
+        let packs = entries.filter { formerIDs[$1.name] != $0 }.map { id, entry in
             var json = entry.offer.json
             json["name"] = .string(entry.name.description)
             return (id.description, JSONValue.object(json))

@@ -108,8 +108,8 @@ extension VaultStore {
         if let earlier, earlier.digest == table.sha256 { return earlier.names }
         let bytes = try await VaultStore(layout, keys: keys).contents(of: EntryPath(PackNames.path), in: id)
         var names = try PackNames(parsing: bytes, place: id.description)
-        // Another channel lists other packs; those that the store has keep their names.
-        if let earlier { names.complete(by: earlier.names, for: try store.records.ids()) }
+        // What is not listed any more keeps its name, as does what another channel lists.
+        if let earlier { names.addFormer(of: earlier.names, for: try store.records.ids()) }
         var stored = StoredNames(names, of: table)
         stored.areQuiet = earlier?.areQuiet ?? true
         try stored.save(in: layout)

@@ -10,6 +10,7 @@ import VaultSite
 /// for downloaders, which know by them what to download. They stay where the site lists its packs by public names since, or the store
 /// follows another channel: what is loaded under a quiet name keeps its name.
 struct StoredNames: Sendable {
+    /// Of the table, and of packs that were here before it and are not in it: in JSON `former`.
     let names: PackNames
     /// Of the pack with the table.
     let digest: SHA256Digest
@@ -22,12 +23,13 @@ struct StoredNames: Sendable {
 
     /// The ID by which the listing that decided last lists a pack, given by its name or by either ID.
     func listedID(of id: PackID) -> PackID {
-        if areQuiet { names.listedID(of: id) ?? id } else { names.shownID(of: id) }
+        let name = names.shownID(of: id)
+        return areQuiet && names.formerID(of: name) != id ? names.listedID(of: id) ?? id : name
     }
 
     /// The ID that a pack has under the other kind of names; nil for an unknown one.
     func otherID(of listedID: PackID) -> PackID? {
-        names[listed: listedID]?.name ?? names.listedID(of: listedID)
+        names[listed: listedID]?.name ?? names.listedID(of: listedID) ?? names.formerID(of: listedID)
     }
 
     /// Nil where there are none, and for a downloader that can't read the app's. A damaged file counts as none: the next fetch with
@@ -53,9 +55,12 @@ struct StoredNames: Sendable {
             throw VaultError(
                 .corrupt, "it has no digest", at: path.string, remedy: "remove it, and fetch again")
         }
-        return Self(
-            names: try PackNames(parsing: json.object("names", at: path.string), place: path.string),
-            digest: digest, areQuiet: json["quiet"] != .bool(false))
+        var names = try PackNames(parsing: json.object("names", at: path.string), place: path.string)
+        if let former = try json.optionalObject("former", at: path.string) {
+            let former = try PackNames(parsing: former, place: path.string)
+            names.addFormer(of: former, for: former.ids)
+        }
+        return Self(names: names, digest: digest, areQuiet: json["quiet"] != .bool(false))
     }
 
     private init(names: PackNames, digest: SHA256Digest, areQuiet: Bool) {
@@ -65,6 +70,7 @@ struct StoredNames: Sendable {
     func save(in layout: StoreLayout) throws(VaultError) {
         let json: JSONObject = [
             "sha256": .string(digest.hex), "names": .object(names.json), "quiet": .bool(areQuiet),
+            "former": .object(names.former.json),
         ]
         let permissions = AreaPermissions.permanent
         try FileSystem.createFolders(layout.permanent, permissions: permissions.folders)

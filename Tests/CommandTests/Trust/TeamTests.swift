@@ -145,7 +145,14 @@ struct TeamTests {
             $0["teams"] = nil
             $0["quietNames"] = .bool(isQuiet)
         }
-        try await studio.testSite.publish("--pack", "dlc1/one=\(studio.folder["one"])")
+        try studio.folder.write("own/file", "the studio's own")
+        try await studio.testSite.publish("--pack", "dlc1/one=\(studio.folder["own"])")
+        func content() async throws -> String {
+            try await studio.testSite.fetch().succeeded()
+            let path = try await studio.testSite.path(of: "dlc1/one")
+            return try String(contentsOfFile: "\(path)/file", encoding: .utf8)
+        }
+        #expect(try await content() == "the studio's own")
         try studio.testSite.settings { settings in
             settings["packs"] = ["level": ["source": "../level"]]
             settings["teams"] = [
@@ -158,5 +165,8 @@ struct TeamTests {
         let result = try await studio.testSite.publish()
         #expect(result.text.contains("moved  dlc1/one  version 1"), "\(result.text)")
         #expect(result.text.contains("now from team dlc1") && !result.text.contains("removed"))
+        #expect(try await content() == "the team's")
+        let listed = try await Command.run("status", "--store", studio.testSite.store).succeeded().text
+        #expect(listed.split(separator: "\n").filter { $0.contains("dlc1/one") }.count == 1, "\(listed)")
     }
 }
