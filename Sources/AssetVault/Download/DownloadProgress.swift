@@ -52,11 +52,9 @@ struct StallDetector {
 final class StallClock: Sendable {
     private let last = Mutex(ContinuousClock.now)
 
-    /// Whether the previous call was longer ago than the limit.
-    func hasStalled() -> Bool {
-        last.withLock { last in
-            defer { last = .now }
-            return ContinuousClock.now - last > StallDetector.limit
-        }
-    }
+    /// Progress that other processes see, too: bytes that fill no piece are none.
+    func noteProgress() { last.withLock { $0 = .now } }
+
+    /// Whether it was made longer ago than half of the limit: this process may note it later than others see it.
+    var mayHaveStalled: Bool { ContinuousClock.now - last.withLock { $0 } > StallDetector.limit / 2 }
 }

@@ -17,7 +17,7 @@ struct PackDownload {
     var reusable: ReusablePieces?
     /// Whether another process continued the download while this one was stalled.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
-    private let pulse = StallClock()
+    private let clock = StallClock()
 
     var pack: PackManifest { file.pack }
 
@@ -26,8 +26,12 @@ struct PackDownload {
     ///
     /// - Parameter lockedFile: the file of the download; the caller has its lock.
     mutating func complete(
-        _ lockedFile: OpenFileReference, progress: (UInt64) -> Void
+        _ lockedFile: OpenFileReference, progress report: (UInt64) -> Void
     ) async throws(VaultError) -> OpenFileReference {
+        let progress = { [clock] (count: UInt64) in
+            clock.noteProgress()
+            report(count)
+        }
         var assembly = try PackAssembly(lockedFile, of: pack)
         _ = try await assembly.verifyTail()
         progress(assembly.presentLength)
@@ -75,7 +79,7 @@ struct PackDownload {
 
     /// Throws `.busy` where this process was stalled and another one continued.
     func requireOwnership() async throws(VaultError) {
-        guard pulse.hasStalled(), try await isTakenOver() else { return }
+        guard clock.mayHaveStalled, try await isTakenOver() else { return }
         throw VaultError(
             .busy, "another process went on with the download of '\(pack.id)'",
             at: sources.location.description, remedy: "nothing needs to be done")
