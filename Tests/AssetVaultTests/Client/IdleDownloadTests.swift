@@ -92,16 +92,21 @@ import VaultFileSystem
         #expect(hosted.server.packs.count == before + 1, "the downloader asked for nothing more")
     }
 
-    /// A stalled owner that finds its download taken over gives up.
-    @Test func theFormerOwnerGivesUp() async throws {
+    /// A stalled owner that finds its download taken over gives up, also where bytes came meanwhile that fill no piece: other processes
+    /// see nothing of these.
+    @Test(arguments: [0, 1000]) func theFormerOwnerGivesUp(lateBytes: Int) async throws {
         let isReplaced = Flag()
         hosted.answer { request in
             guard request.earlier == 1 else { return .file }
+            let late = ContinuousClock.now + StallDetector.limit - .seconds(1)
             return .changed { reply in
                 let half = reply.body.count / 2
-                let rest = Array(reply.body[half...])
+                let (next, rest) = (reply.body[half...].prefix(lateBytes), reply.body[(half + lateBytes)...])
                 reply.body = Array(reply.body[..<half])
-                reply.ending = [.until { isReplaced.isSet }, .bytes(rest), .close]
+                reply.ending = [
+                    .until { ContinuousClock.now > late || isReplaced.isSet }, .bytes(Array(next)),
+                    .until { isReplaced.isSet }, .bytes(Array(rest)), .close,
+                ]
             }
         }
         let (first, second) = (try hosted.client(), try hosted.client())
