@@ -126,7 +126,7 @@ struct PackPublisher {
         }
         // The previous version is present and verified.
         guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }
-        if let last = try await lastVersion(request, source, known, progress) { return last }
+        if let last = try await lastVersion(request, source, after: previous, known, progress) { return last }
         if let hosted { files.host?.keep(hosted, as: previous) }
         return try files.name(sealed)
     }
@@ -134,11 +134,11 @@ struct PackPublisher {
     /// The highest version, where a lower one was restored and the source is as it was before that: hosts have its file, and
     /// clients may.
     private func lastVersion(
-        _ request: SealingRequest, _ source: borrowing SourceFolder, _ known: EarlierPacks,
-        _ progress: (UInt64) -> Void
+        _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest,
+        _ known: EarlierPacks, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult? {
         let number = known.given.lastPublished(of: request.id)
-        guard let listed = known.listed[request.id]?.pack, listed.version < number,
+        guard listed.version < number,
             let last = try? await known.version(
                 number, listedAs: request.id, declaredAs: request.id, acceptingRemovedKeys: false),
             last.contentKeyID == request.key.id,
