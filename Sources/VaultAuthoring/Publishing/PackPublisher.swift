@@ -10,19 +10,6 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-extension PackPublisher {
-    /// Lists what is published already.
-    ///
-    /// - Parameter keys: the vault's own.
-    init(listingIn session: AuthorSession, keys: any KeyProvider) async throws(VaultError) {
-        let vault = session.vault
-        self.init(
-            vault: vault, keys: try await AuthorKeys(own: keys, audiences: session.settings.audiences),
-            compression: nil, unpackingLimit: .standard,
-            files: PublishedPackFiles(targets: vault.targets, output: vault.targets, host: session.host))
-    }
-}
-
 /// Writes packs to a site's targets, under names that no metadata lists yet.
 struct PackPublisher {
     let vault: VaultFolder
@@ -49,7 +36,7 @@ struct PackPublisher {
             compression: compression ?? pack.compression ?? .standard)
         let source = try source(of: pack)
         return try await seal(
-            order, source.folder, after: previous, earlier, progress)
+            order, source.folder, after: previous, earlier.given, progress)
     }
 
     /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`.
@@ -82,7 +69,7 @@ struct PackPublisher {
             let result = try await seal(
                 order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)),
-                earlier
+                earlier.given
             ) { onPack(pack.id, $0) }
             try await deliver(result)
         }
@@ -90,9 +77,8 @@ struct PackPublisher {
 
     func seal(
         _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest?,
-        _ known: EarlierPacks, _ progress: (UInt64) -> Void
+        _ given: GivenVersions, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
-        let given = known.given
         var order = request
         // Of a version with another content key, such as that of a family, only the number counts.
         let previous = listed?.contentKeyID == order.key.id ? listed : nil
@@ -126,29 +112,8 @@ struct PackPublisher {
         }
         // The previous version is present and verified.
         guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }
-        if let last = try await lastVersion(request, source, after: previous, known, progress) { return last }
         if let hosted { files.host?.keep(hosted, as: previous) }
         return try files.name(sealed)
-    }
-
-    /// The highest version, where a lower one was restored and the source is as it was before that: hosts have its file, and
-    /// clients may.
-    private func lastVersion(
-        _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest,
-        _ known: EarlierPacks, _ progress: (UInt64) -> Void
-    ) async throws(VaultError) -> SealingResult? {
-        let number = known.given.lastPublished(of: request.id)
-        guard listed.version < number,
-            let last = try? await known.version(
-                number, listedAs: request.id, declaredAs: request.id, acceptingRemovedKeys: false),
-            last.contentKeyID == request.key.id,
-            let (file, _) = try? await files.published(last, key: request.key)
-        else { return nil }
-        var order = request
-        (order.versioning, order.previous) = (.following(file), file)
-        let sealed = try await UnnamedPack(
-            sealing: order, source, in: files.folder(of: order.id), progress: progress)
-        return sealed.result.manifest.sha256 == last.sha256 ? sealed.result : nil
     }
 
     private func source(of pack: VaultSettings.Pack) throws(VaultError) -> PackSource {

@@ -216,7 +216,7 @@ import Testing
             .succeeded()
         let pack = try #require(
             try latest.json()["packs"]?.elements?.first { $0["name"]?.text == "hush/one" })
-        #expect(pack["version"] == 3, "\(latest.text)")
+        #expect(pack["version"] == 4, "\(latest.text)")
         try await testSite.fetch().succeeded()
         #expect(try await testSite.tree(of: "hush/one") == Tree(folder["one"]))
         try await Command.run("restore", testSite.vault, "hushgame/husha", "--version", "1")

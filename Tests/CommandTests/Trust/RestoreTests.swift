@@ -66,19 +66,6 @@ struct RestoreTests {
         #expect(try Tree(testSite.site) == before)
     }
 
-    /// The source is what the last version was sealed from: that is listed again, and nothing is sealed or uploaded.
-    @Test func theLastVersionComesBack() async throws {
-        let targets = try Tree("\(testSite.site)/targets")
-        try await restore("--version", "1")
-        try await restore("--latest")
-        #expect(try testSite.publishedPack("level") == packs[2])
-        #expect(try Tree("\(testSite.site)/targets") == targets)
-        try await expectClientHas(3, "version 3")
-        try folder.write("level/file", "version 4")
-        try await testSite.publish()
-        try await expectClientHas(4, "version 4")
-    }
-
     /// Another source for the pack ends the restoration, too.
     @Test func aNewSourceEndsTheRestoration() async throws {
         try await restore("--version", "2")
