@@ -73,7 +73,7 @@ import VaultKeys
         Refused(why: "a raw key", text: k, problem: "expected a JSON value"),
         Refused(
             why: "a signing key", text: "-----BEGIN PRIVATE KEY-----\n\(k)\n-----END PRIVATE KEY-----\n",
-            problem: "is a PEM file"),
+            problem: "but a PEM file"),
         Refused(why: "a JSON string", text: "\"\(k)\"", problem: "is not a JWK"),
         Refused(why: "cut off", text: "{\(vault)", problem: "ends too early"),
         Refused(why: "more data", text: "{\(vault)} {}", problem: "more data"),

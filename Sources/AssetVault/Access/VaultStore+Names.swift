@@ -132,13 +132,16 @@ extension VaultStore {
     private func openTable(
         by stager: PackStager, in batch: WorkQueue.Batch
     ) async throws(VaultError) -> VaultError? {
-        guard let id = try await waitingTable else { return nil }
+        let waiting = try await waitingTable
         var stager = stager
         // It is no pack of the app's.
         stager.space.observer = { _ in }
         do throws(VaultError) {
-            let (_, error) = try await StagingRun(stager: stager, batch: batch).unlock([id])
-            if let error { throw error }
+            if let waiting {
+                let (_, error) = try await StagingRun(stager: stager, batch: batch).unlock([waiting])
+                if let error { throw error }
+            }
+            // Also where one was killed after the table was loaded.
             _ = try await adoptNames(with: stager.keys)
             return nil
         } catch {
@@ -186,8 +189,14 @@ extension VaultStore {
         for id in listed {
             guard let other = storedNames.otherID(of: id), known.contains(other),
                 let old = try? store.records.record(of: other), old.loaded != nil || old.isRemoved,
-                let own = try? store.records.record(of: id), own.loaded == nil, !own.isRemoved
+                let own = try? store.records.record(of: id), !own.isRemoved
             else { continue }
+            // It came before its name was known: a request would have revoked the removal under both.
+            if own.loaded != nil, old.isRemoved {
+                try await store.removal.remove(id)
+                continue
+            }
+            guard own.loaded == nil || !own.isDeclaredPurgeable && !own.isKept else { continue }
             try await store.journal.updateRecord(of: id) {
                 $0.isRemoved = old.isRemoved
                 $0.chosenForm = $0.chosenForm ?? old.chosenForm

@@ -28,7 +28,8 @@ struct PackDownload {
     mutating func complete(
         _ lockedFile: OpenFileReference, progress report: (UInt64) -> Void
     ) async throws(VaultError) -> OpenFileReference {
-        let progress = { [clock] (count: UInt64) in
+        let clock = clock
+        func progress(_ count: UInt64) {
             clock.noteProgress()
             report(count)
         }

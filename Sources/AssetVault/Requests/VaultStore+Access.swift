@@ -18,8 +18,8 @@ extension VaultStore {
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
         var failure = await openWaitingNames()
         guard var listing = try await storedListing() else { return nil }
-        // Their file is damaged or gone: the table that is loaded has them.
-        if listing.hasQuietNames == true, listing.storedNames == nil {
+        // Their file is damaged or gone, or one was killed before it was written: the table that is loaded has them.
+        if listing.hasQuietNames == true, try await !listing.knowsNames {
             do throws(VaultError) {
                 if try await adoptNames(with: keys) != nil {
                     listing.storedNames = try StoredNames(of: storeAccess)

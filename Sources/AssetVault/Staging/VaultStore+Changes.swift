@@ -78,7 +78,8 @@ extension VaultStore {
             loaded += opened.map(shownID)
             try? await removeSuperseded(by: opened)
             let absent = try notLoaded(of: ids?.map(listedID) ?? []).first
-            guard let error = failure ?? (ids == nil || absent != nil ? closedNames : nil) else {
+            let asksForNames = ids?.contains { $0.description == PackNames.packID } ?? true
+            guard let error = failure ?? (asksForNames || absent != nil ? closedNames : nil) else {
                 guard let absent else { return loaded }
                 throw nothingWaits(of: shownID(of: absent))
             }

@@ -14,8 +14,8 @@ import VaultSite
 /// with a readable name. So whoever signs needs no key of the names.
 struct GivenVersions {
     static let member = "x-last-versions"
-    /// Stands there for all readable names.
-    private static let anyName = try? PackID("assetvault.hidden")
+    /// Stands there for all readable names, so it is the ID of no pack.
+    static let anyName = try? PackID("assetvault.hidden")
 
     private let recorded: [PackID: UInt64]
     /// By any own role, each the highest.

@@ -109,13 +109,15 @@ final class HostedSite: Sendable {
 
     /// Throws `untrusted` where a key in the vault's own files is named neither by any of the host's roots nor by the one that waits for
     /// signatures: the key is of a later root, which the host does not show. A key of an earlier root was replaced.
-    func requireNewestRoot(naming keys: SigningKeys, orWaiting pending: UnverifiedMetadata?)
-        throws(VaultError)
-    {
+    ///
+    /// - Parameter added: a key that the next root is to name, as in the place of a lost one.
+    func requireNewestRoot(
+        naming keys: SigningKeys, orWaiting pending: UnverifiedMetadata?, orAdding added: VerifyingKey?
+    ) throws(VaultError) {
         for role in TopLevelRole.allCases {
             let path = vault.signingKey(of: MetadataRole(role))
             // A file that can't be read is reported where it is needed.
-            guard let key = try? keys.publicKey(at: path) else { continue }
+            guard let key = try? keys.publicKey(at: path), key != added else { continue }
             let waiting = try pending?.rootTrust(in: role).keys ?? []
             let named = copy.roots.flatMap { $0.trust(in: role).keys } + waiting
             guard !named.contains(where: { $0.key == key }) else { continue }

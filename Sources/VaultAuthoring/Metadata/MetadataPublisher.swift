@@ -1,6 +1,7 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
@@ -25,14 +26,17 @@ struct MetadataPublisher {
     /// - Parameters:
     ///   - changed: what the vault itself lists in these channels from now on; other channels stay as they are.
     ///   - names: what quiet IDs in any channel stand for, as far as that is known.
+    ///   - key: that the next root is to name.
     /// - Throws: `usage` for a name within the paths of a team; `untrusted` for a host that shows an older root.
     init(
         of site: CurrentSite, in session: AuthorSession, roots: RootRenewal, deliveries: [TeamDelivery],
-        listing changed: [Channel: [TargetRecord]] = [:], naming names: PackNames = PackNames()
+        listing changed: [Channel: [TargetRecord]] = [:], naming names: PackNames = PackNames(),
+        adding key: VerifyingKey? = nil
     ) throws(VaultError) {
         (self.session, self.site, self.roots, self.deliveries) = (session, site, roots, deliveries)
         self.changed = changed
-        try session.host?.requireNewestRoot(naming: roots.signing.keys, orWaiting: roots.pendingRoot)
+        try session.host?.requireNewestRoot(
+            naming: roots.signing.keys, orWaiting: roots.pendingRoot, orAdding: key)
         guard !deliveries.isEmpty else { return }
         for record in session.settings.structure.searchedChannels.flatMap(records) {
             let shown = PackID(targetPath: record.path).map { names.shownID(of: $0).targetPath }

@@ -17,12 +17,8 @@ struct RestoredListing {
     ) async throws(VaultError) {
         self.snapshot = snapshot
         let settings = session.settings
-        let targets = session.vault.targets
-        let keys = try await AuthorKeys(own: keys, audiences: settings.audiences)
-        let publisher = PackPublisher(
-            vault: session.vault, keys: keys, compression: nil,
-            unpackingLimit: .standard,
-            files: PublishedPackFiles(targets: targets, output: targets, host: session.host))
+        let publisher = try await PackPublisher(listingIn: session, keys: keys)
+        let keys = publisher.keys
         let channels = [settings.structure.sourceChannel] + settings.structure.channels.dropFirst()
         let present = channels.flatMap { session.published.ownListing(in: $0).packs }
             .flatMap { [$0.pack] + $0.otherVersions }

@@ -42,6 +42,16 @@ extension PackPublisher {
         return try await PublishedNames(in: pack, from: file, at: hosted)
     }
 
+    /// What packs are called, as far as a key here opens the tables among them.
+    func names(of packs: [PackManifest]) async -> PackNames {
+        var names = PackNames()
+        for table in packs.filter(\.isNamesTable) {
+            guard let published = try? await publishedNames(in: table) else { continue }
+            names.complete(by: published.names, for: packs.map(\.id))
+        }
+        return names
+    }
+
     /// What listed packs are called, also those that only a table of before or of another channel has; for reports alone.
     func complete(
         _ names: PackNames, for listed: [PackID], after earlier: EarlierPacks

@@ -10,6 +10,19 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
+extension PackPublisher {
+    /// Lists what is published already.
+    ///
+    /// - Parameter keys: the vault's own.
+    init(listingIn session: AuthorSession, keys: any KeyProvider) async throws(VaultError) {
+        let vault = session.vault
+        self.init(
+            vault: vault, keys: try await AuthorKeys(own: keys, audiences: session.settings.audiences),
+            compression: nil, unpackingLimit: .standard,
+            files: PublishedPackFiles(targets: vault.targets, output: vault.targets, host: session.host))
+    }
+}
+
 /// Writes packs to a site's targets, under names that no metadata lists yet.
 struct PackPublisher {
     let vault: VaultFolder

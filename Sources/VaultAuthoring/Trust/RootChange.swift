@@ -18,6 +18,11 @@ public enum RootChange: Sendable {
         }
     }
 
+    /// The key that the root will name.
+    var addedKey: VerifyingKey? {
+        if case .addKey(let key, _) = self { key } else { nil }
+    }
+
     /// Whether the role's keys and threshold are already so.
     func isInEffect(in trust: RoleTrust) -> Bool {
         switch self {

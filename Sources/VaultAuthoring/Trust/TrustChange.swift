@@ -23,7 +23,7 @@ public struct TrustChange: Sendable {
 
     /// Writes the next root, and publishes it if the keys at hand suffice; else it waits in `pending/`.
     public func apply(_ change: RootChange) async throws(VaultError) -> MetadataReport {
-        try await publish { roots throws(VaultError) in try roots.change(change) }
+        try await publish(adding: change.addedKey) { roots throws(VaultError) in try roots.change(change) }
     }
 
     /// Replaces the key in the role's own file by a new one. The old file stays, under the beginning of its key's ID:
@@ -51,7 +51,8 @@ public struct TrustChange: Sendable {
                 remedy: HostedSite.withoutHost)
             let signing = try MetadataSigning(for: session)
             try session.host?.requireNewestRoot(
-                naming: signing.keys, orWaiting: RootRenewal(of: site.root, with: signing).pendingRoot)
+                naming: signing.keys, orWaiting: RootRenewal(of: site.root, with: signing).pendingRoot,
+                orAdding: nil)
             try await session.prepareHost()
             let renewal = SiteRenewal(
                 current: tree, root: site.root, successor: nil, signing: signing)
@@ -69,14 +70,14 @@ public struct TrustChange: Sendable {
 
     /// Publishes the site as it is listed, after a change of the root.
     private func publish(
-        _ change: (inout RootRenewal) throws(VaultError) -> Void
+        adding key: VerifyingKey? = nil, _ change: (inout RootRenewal) throws(VaultError) -> Void
     ) async throws(VaultError) -> MetadataReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(settings)
             var publisher = try MetadataPublisher(
                 of: site, in: session,
                 roots: RootRenewal(of: site.root, with: MetadataSigning(for: session)),
-                deliveries: session.deliveries())
+                deliveries: session.deliveries(), adding: key)
             // A change writes keys and drafts: every refusal of the host comes before it.
             try await session.host?.requireUnchanged()
             try change(&publisher.roots)

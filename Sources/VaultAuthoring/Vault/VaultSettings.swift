@@ -137,10 +137,9 @@ public struct VaultSettings: Sendable {
             let id = try member.key.labelled(String(member.name.prefix(64))).map {
                 () throws(VaultError) in try PackID(member.name)
             }
-            guard id.description != PackNames.packID else {
+            guard !id.isNamesTable, id != GivenVersions.anyName else {
                 throw member.key.error(
-                    .usage, "the ID '\(id)' is that of the table of quiet names",
-                    remedy: "give the pack another one")
+                    .usage, "the ID '\(id)' stands for quiet names", remedy: "give the pack another one")
             }
             return try Pack(id: id, parsing: member.value, audiences)
         }

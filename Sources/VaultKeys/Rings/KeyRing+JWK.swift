@@ -26,7 +26,7 @@ extension KeyRing {
             guard error.category != .key else { throw error }
             guard !text.withBytes(Self.isPEM) else {
                 throw VaultError(
-                    .key, "is a PEM file, such as a key that signs, and not a JWK or JWK Set",
+                    .key, "is not a JWK or JWK Set, but a PEM file, as signing keys are",
                     at: error.place,
                     remedy: "name the file of a vault key, such as keys/vault.jwks")
             }
