@@ -228,6 +228,24 @@ import Testing
         }
     }
 
+    /// So they do where packs were opened before their names were known.
+    @Test func openedWithoutTheirNames() async throws {
+        try await Command.run("remove", "hush/two", "--store", testSite.store).succeeded()
+        try await Command.run("purgeable", "hush/one", "--store", testSite.store).succeeded()
+        try declare(isQuiet: true)
+        try await testSite.publish()
+        try await promote()
+        let server = try FaultServer(testSite.site) { request in
+            request.path.contains("assetvault.names") ? .status(404) : .file
+        }
+        #expect(try await testSite.fetch(server.url).exitCode == 72)
+        #expect(try await shown().filter(\.isQuiet).isEmpty)
+        try await testSite.fetch().succeeded()
+        let packs = try await testSite.status()
+        #expect(packs["hush/one"]?.isPurgeable == true, "\(packs)")
+        #expect(packs["hush/two"]?.version == nil, "\(packs)")
+    }
+
     /// A pack that is still loaded under its earlier name is found, and repaired by what is listed now.
     @Test(arguments: [true, false]) func aDamagedPack(nowQuiet: Bool) async throws {
         if !nowQuiet {

@@ -106,6 +106,19 @@ import Testing
         #expect(try await access("new").exitCode == 0)
     }
 
+    /// A kill between the table and the names that the store keeps of it.
+    @Test func killedBeforeTheNamesAreKept() async throws {
+        try await testSite.fetch().succeeded()
+        try await publishAnother()
+        try await testSite.fetch(withKeys: false).succeeded()
+        let unlock = ["unlock", "--store", testSite.store] + testSite.keys
+        #expect(try await Command.run(unlock, dyingAt: "activationRecorded").exitCode == 137)
+        #expect(try await testSite.status()["hush/new"] == nil)
+        try await Command.run(unlock).succeeded()
+        #expect(try await testSite.status()["hush/new"]?.version == 1)
+        #expect(try await access("new").exitCode == 0)
+    }
+
     /// The last public state counts where names became quiet.
     @Test func aTagOfAPublicState() async throws {
         try declare(["one"], isQuiet: false)

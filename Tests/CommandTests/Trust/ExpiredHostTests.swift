@@ -114,6 +114,17 @@ struct ExpiredHostTests {
         #expect(try Tree(later.vault) == before)
     }
 
+    /// The new key of a role whose key was lost is in the role's own file before any root names it.
+    @Test(arguments: ["root", "timestamp"]) func aLostKey(role: String) async throws {
+        let fresh = try await testSite.makeKey("fresh")
+        let own = "\(runner.vault)/keys/\(role).pem"
+        try await Tool.run("mv", own, folder["lost.pem"])
+        try await Tool.run("cp", "-p", fresh.key, own)
+        let command = ["trust", "add-key", runner.vault, role, fresh.publicKey, "--against", runner.host]
+        let result = try await Command.run(command).succeeded()
+        #expect(result.errorText.contains("2.root.json"), "\(result.errorText)")
+    }
+
     @Test(arguments: [
         ["publish"], ["publish", "--dry-run"], ["restore", "level", "--version", "1"],
         ["promote", "--all", "--from", "beta", "--to", "live"], ["trust rotate", "targets"],
