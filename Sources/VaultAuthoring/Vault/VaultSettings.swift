@@ -139,7 +139,10 @@ public struct VaultSettings: Sendable {
             }
             guard !id.isNamesTable, id != GivenVersions.anyName else {
                 throw member.key.error(
-                    .usage, "the ID '\(id)' stands for quiet names", remedy: "give the pack another one")
+                    .usage,
+                    id.isNamesTable
+                        ? "the ID '\(id)' is that of the table of quiet names"
+                        : "the ID '\(id)' stands for hidden names", remedy: "give the pack another one")
             }
             return try Pack(id: id, parsing: member.value, audiences)
         }

@@ -239,8 +239,12 @@ import Testing
     }
 
     @Test func refusals() async throws {
-        try declare(isQuiet: true) { $0["packs"] = ["assetvault.names": ["source": .string(folder["one"])]] }
-        try await Command.run("publish", testSite.vault).failed(64, naming: "table of quiet names")
+        for (id, problem) in [("names", "table of quiet names"), ("hidden", "stands for hidden names")] {
+            try declare(isQuiet: true) {
+                $0["packs"] = .object(["assetvault.\(id)": ["source": .string(folder["one"])]])
+            }
+            try await Command.run("publish", testSite.vault).failed(64, naming: problem)
+        }
         try declare(isQuiet: true) {
             var tree = $0["resources"]?["hushgame"]?.members ?? [:]
             tree["apps"] = ["from": "2"]
