@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import Synchronization
 import Testing
 import VaultFileSystem
@@ -224,10 +225,14 @@ import VaultFileSystem
 
     /// Completed work is reported, and unfinished packs are distinguished from failed ones.
     @Test func reportsWhenTheTimeIsUp() async throws {
-        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
-        hosted.answer { $0.path.hasSuffix("extras.avpack") ? .steps([.hang]) : .file }
-        let downloader = try hosted.downloader()
-        let report = try await downloader.run(.install, within: .init(time: .seconds(2)))
+        let (hosted, downloader, report) = try await withEnoughTime { time in
+            let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
+            hosted.answer { $0.path.hasSuffix("extras.avpack") ? .steps([.hang]) : .file }
+            let downloader = try hosted.downloader()
+            let report = try await downloader.run(.install, within: .init(time: time))
+            let isAsked = hosted.server.packs.contains { $0.request.path.hasSuffix("extras.avpack") }
+            return isAsked ? (hosted, downloader, report) : nil
+        }
         #expect(report.packs.map(\.id) == [one, extras])
         #expect(try report.packs.first?.result.get() == .toBeTransferred)
         #expect(report.firstError?.category == .busy)

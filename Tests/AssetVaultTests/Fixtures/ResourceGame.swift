@@ -46,6 +46,24 @@ final class ResourceGame: Sendable {
         answer { _ in .changed { $0.pace = (count: 1 << 14, pause: .milliseconds(8)) } }
     }
 
+    /// Packs stop after half of their bytes until ``release()``.
+    func hold() {
+        let barrier = barrier
+        barrier.isOn.withLock { $0 = true }
+        answer { _ in
+            .changed { reply in
+                let rest = Array(reply.body.suffix(reply.body.count / 2))
+                reply.body.removeLast(rest.count)
+                reply.ending = [.until { !barrier.isOn.withLock { $0 } }, .bytes(rest), .close]
+            }
+        }
+    }
+
+    func release() { barrier.isOn.withLock { $0 = false } }
+
+    private final class Barrier: Sendable { let isOn = Mutex(false) }
+    private let barrier = Barrier()
+
     private final class Script: Sendable {
         let current = Mutex<@Sendable (FaultServer.Request) -> FaultServer.Answer>({ _ in .file })
 

@@ -15,11 +15,6 @@ import Testing
         client = try game.client()
     }
 
-    /// Waits until bytes of packs are being sent.
-    private func somethingComes() async {
-        while game.askedPacks.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
-    }
-
     private var sentBytes: UInt64 {
         UInt64(game.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes })
     }
@@ -42,13 +37,13 @@ import Testing
 
     /// What came before the network was taken away is not sent again.
     @Test func theNetworkGoesWhileItIsUsed() async throws {
-        game.slowDown()
+        game.hold()
         let request = ResourceRequest(tags: ["level4"], of: client)
         async let failure = category { try await request.beginAccessing() }
-        await somethingComes()
-        try await Task.sleep(for: .milliseconds(40))
+        while request.progress.bytes == 0 { try await Task.sleep(for: .milliseconds(1)) }
         client.network = .none
         #expect(await failure == .unreachable)
+        game.release()
         client.network = .unrestricted
         try await request.beginAccessing()
         #expect(try await request.contents(of: EntryPath("levels/4/map")) == ResourceGame.map(4))
@@ -121,7 +116,7 @@ import Testing
 
     /// A network that becomes metered ends a prefetch, which is no failure.
     @Test func aNetworkBecomesMetered() async throws {
-        game.answer { _ in .changed { $0.pace = (count: 1 << 14, pause: .milliseconds(8)) } }
+        game.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
         let client = try game.client()
         let found = try await deferred(client) {
             async let fetched = client.fetch()

@@ -18,17 +18,17 @@ private final class Finished: Sendable {
     let client: VaultClient
     let requests: [ResourceRequest]
 
-    /// Requests for the levels 1 to 4 of a slow host, which sends one pack at a time.
+    /// Requests for the levels 1 to 4 of a host that is asked for one pack at a time.
     init() async throws {
         game = try await ResourceGame()
-        game.slowDown()
+        game.hold()
         let client = try game.client { $0.packsAtOnce = 1 }
         self.client = client
         requests = (1...4).map { ResourceRequest(tags: ["level\($0)"], of: client) }
     }
 
-    /// Begins requests by their positions, and returns these in the order in which their access began. `body` is called when the first
-    /// bytes came.
+    /// Begins requests by their positions, and returns these in the order in which their access began. `body` is called when all wait,
+    /// and the first bytes came; then the host goes on.
     private func order(
         of positions: [Int], _ body: @Sendable @escaping () async -> Void = {}
     ) async throws -> [Int] {
@@ -42,8 +42,11 @@ private final class Finished: Sendable {
                 }
             }
             group.addTask {
-                while game.askedPacks.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
+                while positions.contains(where: { requests[$0].progress.packs.isEmpty })
+                    || positions.allSatisfy({ requests[$0].progress.bytes == 0 })
+                { try? await Task.sleep(for: .milliseconds(1)) }
                 await body()
+                game.release()
             }
         }
         return finished.positions
@@ -59,7 +62,10 @@ private final class Finished: Sendable {
     @Test func prioritiesChangeWhileTheyRun() async throws {
         requests[0].loadingPriority = 0.9
         requests[3].loadingPriority = 0.1
-        let order = try await order(of: [0, 1, 3]) { requests[3].loadingPriority = .urgent }
+        let order = try await order(of: [0, 1, 3]) {
+            requests[3].loadingPriority = .urgent
+            while requests[3].progress.bytes == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+        }
         #expect(order.first == 3, "\(order)")
         for position in [0, 1, 3] { #expect(!requests[position].packIDs.isEmpty) }
     }
@@ -70,6 +76,7 @@ private final class Finished: Sendable {
         let order = try await order(of: [0, 1]) {
             requests[0].pause()
             requests[1].pause()
+            game.release()
             try? await other.beginAccessing()
             #expect(!other.packIDs.isEmpty)
             #expect(requests[0].packIDs.isEmpty)
@@ -82,10 +89,7 @@ private final class Finished: Sendable {
 
     /// What came before is not downloaded again.
     @Test func cancelling() async throws {
-        let order = try await order(of: [1, 3]) {
-            try? await Task.sleep(for: .milliseconds(60))
-            requests[1].cancel()
-        }
+        let order = try await order(of: [1, 3]) { requests[1].cancel() }
         #expect(order == [3])
         try await requests[1].beginAccessing()
         #expect(try await requests[1].contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))

@@ -159,17 +159,18 @@ import Testing
 
     /// As Foundation shows it, with a child for each pack.
     @Test func foundationProgress() async throws {
-        game.slowDown()
+        game.hold()
         let request = request("level2")
         let progress = request.makeProgress()
         async let failure = category { try await request.beginAccessing() }
-        while progress.completedUnitCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        while progress.fractionCompleted == 0 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(progress.totalUnitCount > 500_000 && progress.fractionCompleted < 1)
         progress.pause()
         #expect(request.packIDs.isEmpty)
         progress.resume()
         progress.cancel()
         #expect(await failure == .cancelled)
+        game.release()
         let again = ResourceRequest(tags: ["level2"], of: client)
         let complete = again.makeProgress()
         try await again.beginAccessing()
