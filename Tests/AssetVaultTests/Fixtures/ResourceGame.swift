@@ -48,21 +48,19 @@ final class ResourceGame: Sendable {
 
     /// Packs stop after half of their bytes until ``release()``.
     func hold() {
-        let barrier = barrier
-        barrier.isOn.withLock { $0 = true }
+        let isReleased = isReleased
         answer { _ in
             .changed { reply in
                 let rest = Array(reply.body.suffix(reply.body.count / 2))
                 reply.body.removeLast(rest.count)
-                reply.ending = [.until { !barrier.isOn.withLock { $0 } }, .bytes(rest), .close]
+                reply.ending = [.until { isReleased.isSet }, .bytes(rest), .close]
             }
         }
     }
 
-    func release() { barrier.isOn.withLock { $0 = false } }
+    func release() { isReleased.set() }
 
-    private final class Barrier: Sendable { let isOn = Mutex(false) }
-    private let barrier = Barrier()
+    private let isReleased = Flag()
 
     private final class Script: Sendable {
         let current = Mutex<@Sendable (FaultServer.Request) -> FaultServer.Answer>({ _ in .file })

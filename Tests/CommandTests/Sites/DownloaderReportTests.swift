@@ -19,11 +19,11 @@ struct DownloaderReportTests {
 
     /// Completed work is reported when the time is up.
     @Test(arguments: [0, 1]) func reportsProgressWhenTheTimeIsUp(failed: Int) async throws {
+        let server = try FaultServer(testSite.site) { request in
+            if request.path.hasSuffix("second.avpack") { return .steps([.hang]) }
+            return failed == 1 && request.path.hasSuffix("first.avpack") ? .status(404) : .file
+        }
         let result = try await withEnoughTime { time in
-            let server = try FaultServer(testSite.site) { request in
-                if request.path.hasSuffix("second.avpack") { return .steps([.hang]) }
-                return failed == 1 && request.path.hasSuffix("first.avpack") ? .status(404) : .file
-            }
             try await Tool.run("rm", "-rf", testSite.store)
             let seconds = "\(time.components.seconds)"
             let result = try await run(server, "--time", seconds, "--parallel", "1")
