@@ -74,11 +74,12 @@ struct KilledFetchTests {
             try await testSite.fetch(server.url, into: folder["timed"]).succeeded()
         }
         var killed = 0
-        var random = SeededGenerator(for: "KilledFetchTests.atRandomMoments")
+        var moments = RandomMoments(within: whole, for: "KilledFetchTests.atRandomMoments")
         let rounds = Sampling.rounds(8, whole: 40)
         for round in 0..<rounds {
-            let moment = Double.random(in: 0.005...1, using: &random) * (whole / .seconds(1))
-            let result = try await killAndRepeat(round % 2, round, server.url, through: Killing.after(moment))
+            let kill = Killing.after(moments.next(0.005...1))
+            let result = try await killAndRepeat(round % 2, round, server.url, through: kill)
+            moments.note(wasKilled: result.exitCode == 137)
             if result.exitCode == 137 { killed += 1 }
         }
         #expect(killed * 8 > rounds, "\(killed) of \(rounds)")

@@ -76,11 +76,12 @@ struct KilledPublishTests {
             try await Command.run("publish", folder["timed"]).succeeded()
         }
         var killed = 0
-        var random = SeededGenerator(for: "KilledPublishTests.atRandomMoments")
+        var moments = RandomMoments(within: whole, for: "KilledPublishTests.atRandomMoments")
         let rounds = Sampling.rounds(6, whole: 20)
         for round in 0..<rounds {
-            let moment = Double.random(in: 0.005...1, using: &random) * (whole / .seconds(1))
-            if try await tryOut(round, through: Killing.after(moment)).exitCode == 137 { killed += 1 }
+            let result = try await tryOut(round, through: Killing.after(moments.next(0.005...1)))
+            moments.note(wasKilled: result.exitCode == 137)
+            if result.exitCode == 137 { killed += 1 }
         }
         #expect(killed * 9 > rounds, "\(killed) of \(rounds)")
     }

@@ -45,17 +45,18 @@ import Testing
         }
         var (rounds, kills, stores) = (0, 0, 0)
         var random = SeededGenerator(for: "RandomlyKilledFetchTests")
+        var moments = RandomMoments(within: whole, for: "RandomlyKilledFetchTests.moments")
         // Of those that died while they worked on packs.
         var marks: Set<String> = []
         var store = sites.testSite.folder["store-0"]
         var seen: [String: Int] = [:]
         while kills < wanted {
             rounds += 1
-            let moments = (0..<2).map { _ in
-                Double.random(in: 0.01...1.2, using: &random) * (whole / .seconds(1))
-            }
-            kills += try await killed(in: store, after: moments)
-            let hint = "round \(rounds), \(moments) s of \(whole)"
+            let times = (0..<2).map { _ in moments.next(0.01...1.2) }
+            let killed = try await self.killed(in: store, after: times)
+            moments.note(wasKilled: killed > 0)
+            kills += killed
+            let hint = "round \(rounds), \(times) s of \(whole)"
             let left = try? FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/@work")
             marks.formUnion(left ?? [])
             try await expectWhole(in: store, &seen, hint)

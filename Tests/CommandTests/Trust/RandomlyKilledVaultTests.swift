@@ -21,6 +21,7 @@ struct RandomlyKilledVaultTests {
         let whole = try await ContinuousClock().measure { try await testSite.trust("refresh").succeeded() }
         var (killed, refused) = (0, 0)
         var random = SeededGenerator(for: "RandomlyKilledVaultTests")
+        var moments = RandomMoments(within: whole, for: "RandomlyKilledVaultTests.moments")
         for round in 1...rounds {
             let vault = testSite.vault
             let command: [String]
@@ -38,9 +39,10 @@ struct RandomlyKilledVaultTests {
                 trees.append(try Tree(folder["level"]))
                 command = ["publish", vault]
             }
-            let moment = Double.random(in: 0.2...3, using: &random) * (whole / .seconds(1))
+            let moment = moments.next(0.2...3)
             let result = try await Command.run(command, through: Killing.after(moment))
             let hint = "round \(round): \(command.dropFirst().joined(separator: " ")), \(moment) s"
+            moments.note(wasKilled: result.exitCode == 137)
             if result.exitCode == 137 { killed += 1 } else if result.exitCode != 0 { refused += 1 }
             #expect([0, 137].contains(result.exitCode), "\(result.errorText) \(hint)")
             let isFifth = round.isMultiple(of: 5)
