@@ -119,6 +119,8 @@ import VaultTransport
                     reply = FaultServer.Reply(
                         to: request, in: site, ignoringRange: true)
                     reply.body = Array(reply.body.prefix(140_000 * request.earlier))
+                    // What is cut off may be lost before it is counted; the end of the connection is that of this body.
+                    reply.headers["Content-Length"] = nil
                 }
         }
         let error = try await failure(of: hosted.configuration())
