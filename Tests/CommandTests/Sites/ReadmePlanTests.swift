@@ -2,9 +2,10 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// The plan in the README is that of the tagged sample.
+/// The plan in the documentation of resources is that of the tagged sample.
 @Suite(.timeLimit(.minutes(5))) struct ReadmePlanTests {
     private let repository = URL(filePath: #filePath).appending(path: "../../../..").standardized
+    private let document = "Sources/VaultAuthoring/VaultAuthoring.docc/Resources.md"
     let testSite: TestSite
     private var folder: TemporaryFolder { testSite.folder }
 
@@ -20,9 +21,9 @@ import Testing
     }
 
     /// The lines below the command, in which `…` stands for others.
-    @Test func theOutputIsThatOfTheReadme() async throws {
-        let readme = try text(of: "README.md")
-        let blocks = readme.matches(of: /```\n\$ assetvault plan my-game(?<rest>.*)\n(?<text>(?s:.*?))```/)
+    @Test func theOutputIsThatOfTheDocument() async throws {
+        let blocks = try text(of: document).matches(
+            of: /```\n\$ assetvault plan my-game(?<rest>.*)\n(?<text>(?s:.*?))```/)
         let block = try #require(blocks.first)
         #expect(blocks.count == 1)
         let arguments = block.rest.split(separator: " ").map(String.init)
@@ -39,7 +40,7 @@ import Testing
                 shown.removeFirst()
                 isSkipping = false
             } else {
-                #expect(isSkipping, "not in the README: \(line)")
+                #expect(isSkipping, "not in the document: \(line)")
             }
         }
         #expect(shown.allSatisfy { $0 == "…" }, "\(shown)")
@@ -48,9 +49,7 @@ import Testing
     /// The settings that stand in the documentation of resources, word by word.
     @Test func theSettingsAreThoseOfTheDocumentation() throws {
         let settings = try text(of: "Samples/tagged/vault.json")
-        #expect(
-            try text(of: "Sources/VaultAuthoring/VaultAuthoring.docc/Resources.md")
-                .contains("```json\n\(settings)```"))
+        #expect(try text(of: document).contains("```json\n\(settings)```"))
     }
 
     /// The same bytes every time, and image and sound files that others read.

@@ -2,13 +2,13 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// The example of a `vault.json` in the README publishes as it stands.
+/// The example of a `vault.json` in the documentation publishes as it stands.
 struct ReadmeSettingsTests {
     @Test func theExamplePublishes() async throws {
-        let readme = try String(
-            contentsOf: URL(filePath: #filePath).appending(path: "../../../../README.md").standardized,
-            encoding: .utf8)
-        let blocks = readme.matches(of: /```json\n(?<text>(?s:.*?))```/).map { String($0.text) }
+        let path = "../../../../Sources/VaultAuthoring/VaultAuthoring.docc/Settings.md"
+        let document = try String(
+            contentsOf: URL(filePath: #filePath).appending(path: path).standardized, encoding: .utf8)
+        let blocks = document.matches(of: /```json\n(?<text>(?s:.*?))```/).map { String($0.text) }
         let example = try #require(blocks.first { $0.contains(#""packs""#) })
         #expect(blocks.count == 1)
 
