@@ -234,7 +234,7 @@ let package = Package(
                 "VaultCommand", "FaultServer", "Sampling",
                 system,
                 .product(name: "Subprocess", package: "swift-subprocess"),
-            ], swiftSettings: settings),
+            ], exclude: ["Scripts"], swiftSettings: settings),
         .testTarget(name: "ReadmeTests", dependencies: ["AssetVault"], swiftSettings: settings),
         .executableTarget(
             name: "tuf-conformance-client",

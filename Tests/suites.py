@@ -22,6 +22,9 @@ import time
 
 LANES = 3
 
+SCRIPT_SUITE = "CommandTests.ScriptTests"
+SCRIPTS = pathlib.Path(__file__).parent / "CommandTests" / "Scripts"
+
 # Modules whose tests are short: all their suites are one process.
 WHOLE_MODULES = {
     "DevelopmentServerTests", "ReadmeTests", "StrictJSONTests", "PackSourcesTests", "VaultAuditTests",
@@ -63,7 +66,14 @@ def jobs_of(binary, only, skipped):
         order = [] if name in WAITING else ["--no-parallel"]
         return Job(name, [*swift_testing, *order, "--filter", f"^{re.escape(name)}[./]"])
 
-    return [job(name) for name in sorted(names)]
+    # Each script is a job of its own.
+    names.discard(SCRIPT_SUITE)
+    scripts = [
+        Job(f"script-{script}", ["env", f"ASSETVAULT_SCRIPT={script}", *job(SCRIPT_SUITE).command])
+        for script in sorted(str(path.relative_to(SCRIPTS).with_suffix("")) for path in SCRIPTS.rglob("*.txt"))
+        if re.search(only, f"script-{script}") and not (skipped and re.search(skipped, f"script-{script}"))
+    ]
+    return [job(name) for name in sorted(names)] + scripts
 
 
 class Lanes:
@@ -97,7 +107,7 @@ class Lanes:
 
     def run_one(self, job):
         start = time.monotonic()
-        with open(self.logs / f"{job.name}.log", "wb") as log:
+        with open(self.log(job.name), "wb") as log:
             with self.lock:
                 if self.is_stopped:
                     return
@@ -116,6 +126,9 @@ class Lanes:
                 self.failed.append((job.name, ending))
             mark = f"✘ {ending}:" if ending else "✔"
             print(f"{time.monotonic() - start:7.1f} s  {mark} {job.name}", flush=True)
+
+    def log(self, name):
+        return self.logs / f"{name.replace('/', '-')}.log"
 
     def stop(self):
         with self.lock:
@@ -157,7 +170,7 @@ def main():
     for name, ending in lanes.failed:
         print(f"\n== {name}: {ending}")
         sys.stdout.flush()
-        sys.stdout.buffer.write((logs / f"{name}.log").read_bytes())
+        sys.stdout.buffer.write(lanes.log(name).read_bytes())
     for name, ending in lanes.failed:
         print(f"✘ {name}: {ending}")
     return 1 if lanes.failed else 0

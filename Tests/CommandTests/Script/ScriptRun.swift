@@ -1,0 +1,307 @@
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+
+/// What a line of a script expected, and did not see.
+struct ScriptFailure: Error {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+}
+
+/// A failure was reported; the rest of the section makes no sense.
+struct ScriptStop: Error {}
+
+/// Runs the lines of one script in a folder of its own, which is the working directory of every command.
+struct ScriptRun {
+    let script: Script
+    let folder: TemporaryFolder
+    private var variables: [String: String] = [
+        "KEYS": "--keys file:vault/keys/vault.jwks",
+        "CLIENT": "--store store --trust vault/trusted-root.json --keys file:vault/keys/vault.jwks",
+    ]
+    private var environment: [String: String?] = [:]
+    private var umask: UInt16?
+    private var clock: [String] = []
+    private var input: [UInt8] = []
+    private var last = CommandResult(exitCode: 0, output: [], errors: [])
+    private var remembered: [String: Tree] = [:]
+
+    init(_ script: Script, in folder: TemporaryFolder) {
+        self.script = script
+        self.folder = folder
+        variables["WORK"] = folder.path.string
+    }
+
+    /// Runs lines in their order; the first that fails is reported, with its place, and ends the run.
+    mutating func run(_ lines: ArraySlice<Script.Line>) async throws {
+        var rest = lines
+        while let line = rest.popFirst() {
+            do {
+                let words = try ScriptWords(variables: variables, matches: paths).split(line.text)
+                switch words.first {
+                case "serve": return try await serve(words, then: rest)
+                case "each": try await repeatBlock(words[1...], from: &rest)
+                default: try await run(words[...])
+                }
+            } catch let failure as ScriptFailure {
+                let said = [last.text, last.errorText].filter { !$0.isEmpty }.joined(separator: "\n")
+                Issue.record(
+                    "\(line.text)\n\(failure.text)\nexit code \(last.exitCode)\n\(said)",
+                    sourceLocation: SourceLocation(
+                        fileID: "CommandTests/\(script.name).txt", filePath: script.path.string,
+                        line: line.number, column: 1))
+                throw ScriptStop()
+            }
+        }
+    }
+
+    /// Runs the lines up to `end` for each value of a variable.
+    private mutating func repeatBlock(
+        _ words: ArraySlice<String>, from rest: inout ArraySlice<Script.Line>
+    ) async throws {
+        guard let name = words.first, let end = rest.firstIndex(where: { $0.text == "end" }) else {
+            throw ScriptFailure("each needs a name, values, and a line 'end'")
+        }
+        let block = rest[..<end]
+        rest = rest[(end + 1)...]
+        for value in words.dropFirst() {
+            variables[name] = value
+            try await run(block)
+        }
+    }
+
+    /// Serves a folder, at the address `$URL`, to the lines that follow.
+    private mutating func serve(_ words: [String], then rest: ArraySlice<Script.Line>) async throws {
+        var run = self
+        try await Command.whileRunning(
+            ["serve"] + words.dropFirst() + ["--port", "0"], workingDirectory: folder.path
+        ) { server in
+            run.variables["URL"] = try await server.firstLine()
+            try await run.run(rest)
+        }
+    }
+
+    private mutating func run(_ words: ArraySlice<String>) async throws {
+        let (name, arguments) = (words.first ?? "", words.dropFirst())
+        switch name {
+        case "!": try await expectFailure(of: arguments)
+        case "fails": try await expectRefusal(arguments)
+        case "exits": try await expectExit(Int32(try one(arguments)), arguments.dropFirst())
+        case "stdout": try expect(last.text, toContain: arguments)
+        case "stderr": try expect(last.errorText, toContain: arguments)
+        case "contains": try expect(text(of: one(arguments)), toContain: arguments.dropFirst())
+        case "is": try expect(text(of: one(arguments)), toBe: arguments.dropFirst().joined(separator: "\n"))
+        case "cmp": try expectEqualTexts(arguments)
+        case "exists": try arguments.forEach { if try !folder.exists($0) { throw ScriptFailure("no \($0)") } }
+        case "same": try expectEqualTrees(arguments)
+        case "remember": for path in arguments { remembered[path] = try Tree(folder[path]) }
+        case "unchanged":
+            for path in arguments { try expect(Tree(folder[path]), toBe: remembered[path], path) }
+        case "json": try expectJSON(arguments)
+        case "edit": try edit(arguments)
+        case "let": try set(arguments)
+        case "write": try folder.write(one(arguments), arguments.dropFirst().joined(separator: "\n") + "\n")
+        case "stdin": input = try bytes(of: one(arguments))
+        case "env": try change(arguments)
+        case "umask": umask = try UInt16(one(arguments), radix: 8)
+        case "clock": clock = try days(one(arguments)).map(Clock.shifted) ?? []
+        default: try await expectExit(0, words)
+        }
+    }
+
+    // MARK: Commands
+
+    /// Runs a program of the PATH, or `assetvault`.
+    private mutating func execute(_ words: ArraySlice<String>) async throws {
+        guard let name = words.first else { throw ScriptFailure("a command is missing") }
+        let program = name == "assetvault" ? try Command.path.string : name
+        var all = (name == "assetvault" ? clock : []) + [program] + words.dropFirst()
+        if let umask { all = Command.shell("umask 0\(String(umask, radix: 8)); exec \"$@\"") + all }
+        last = try await Tool.run(all, input: input, environment: environment, workingDirectory: folder.path)
+        input = []
+    }
+
+    private mutating func expectExit(_ code: Int32?, _ words: ArraySlice<String>) async throws {
+        try await execute(words)
+        if last.exitCode != code {
+            throw ScriptFailure("its exit code was to be \(code.map(String.init) ?? "a number")")
+        }
+    }
+
+    /// A refusal of the command: an exit code, nothing on standard output, and one line "where: what; what to do".
+    private mutating func expectRefusal(_ words: ArraySlice<String>) async throws {
+        try await expectExit(Int32(try one(words)), words.dropFirst())
+        let line = last.errorText
+        guard last.output.isEmpty else { throw ScriptFailure("it printed to standard output") }
+        guard line.hasPrefix("assetvault: "), line.hasSuffix("\n"),
+            line.utf8.count(where: { $0 == 10 || $0 == 13 }) == 1,
+            line.dropFirst("assetvault: ".count).contains(": "), line.contains("; ")
+        else { throw ScriptFailure("not one line of where, what, and what to do") }
+    }
+
+    /// A program that must fail, or a check that must not hold.
+    private mutating func expectFailure(of words: ArraySlice<String>) async throws {
+        let checks: Set = [
+            "stdout", "stderr", "contains", "is", "cmp", "exists", "same", "unchanged", "json",
+        ]
+        guard let name = words.first, checks.contains(name) else {
+            try await execute(words)
+            if last.exitCode == 0 { throw ScriptFailure("it was to fail") }
+            return
+        }
+        do { try await run(words) } catch is ScriptFailure { return }
+        throw ScriptFailure("this was not to be so")
+    }
+
+    // MARK: Checks
+
+    /// Without texts: that there is any.
+    private func expect(_ text: String, toContain parts: ArraySlice<String>) throws {
+        if parts.isEmpty, text.isEmpty { throw ScriptFailure("nothing is there") }
+        for part in parts where !text.contains(part) { throw ScriptFailure("missing: \(part)\nin: \(text)") }
+    }
+
+    private func expect(_ text: String, toBe expected: String) throws {
+        guard text == expected || text == expected + "\n" else {
+            throw ScriptFailure("expected: \(expected)\nseen: \(text)")
+        }
+    }
+
+    private func expectEqualTexts(_ names: ArraySlice<String>) throws {
+        let (one, other) = try two(names)
+        guard try bytes(of: one) == bytes(of: other) else {
+            throw ScriptFailure("they differ:\n\(try text(of: one))\n\(try text(of: other))")
+        }
+    }
+
+    private func expectEqualTrees(_ paths: ArraySlice<String>) throws {
+        let (one, other) = try two(paths)
+        try expect(Tree(folder[one]), toBe: Tree(folder[other]), one)
+    }
+
+    private func expect(_ tree: Tree, toBe other: Tree?, _ path: String) throws {
+        guard let other else { throw ScriptFailure("\(path) was not remembered") }
+        let names = Set(tree.entries.keys).union(other.entries.keys)
+        let differing = names.filter { tree.entries[$0] != other.entries[$0] }.sorted()
+        if !differing.isEmpty { throw ScriptFailure("\(path) differs: \(differing.joined(separator: ", "))") }
+    }
+
+    /// `json FILE MEMBER… = VALUE`: what stands there; without `=` and a value, that something does.
+    private func expectJSON(_ words: ArraySlice<String>) throws {
+        let (path, expected) = ScriptJSON.parts(words.dropFirst())
+        let found = try document(one(words)).value(at: path)
+        guard let found, expected == nil || found == expected else {
+            let texts = [expected, found].map { $0.map { ScriptJSON(value: $0).text } ?? "nothing" }
+            throw ScriptFailure("expected: \(texts[0])\nseen: \(texts[1])")
+        }
+    }
+
+    // MARK: State
+
+    /// `edit FILE MEMBER… = VALUE`; null removes the member.
+    private func edit(_ words: ArraySlice<String>) throws {
+        let name = try one(words)
+        let (path, value) = ScriptJSON.parts(words.dropFirst())
+        guard let value else { throw ScriptFailure("= and a value are missing") }
+        var document = try document(name)
+        try document.set(value, at: path)
+        try folder.write(name, document.value.pretty())
+    }
+
+    /// `let NAME TEXT`, `let NAME json FILE MEMBER…`, `let NAME text FILE`.
+    private mutating func set(_ words: ArraySlice<String>) throws {
+        let (name, rest) = (try one(words), words.dropFirst())
+        switch rest.first {
+        case "json":
+            let found = try document(one(rest.dropFirst())).value(at: rest.dropFirst(2))
+            guard let found else { throw ScriptFailure("nothing is there") }
+            variables[name] = ScriptJSON(value: found).text
+        case "text":
+            variables[name] = try text(of: one(rest.dropFirst())).trimmingCharacters(in: .newlines)
+        default: variables[name] = rest.joined(separator: " ")
+        }
+    }
+
+    /// `env NAME=VALUE…`; `NAME` alone takes it away.
+    private mutating func change(_ words: ArraySlice<String>) throws {
+        for word in words {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            environment[String(parts[0])] = .some(parts.count == 2 ? String(parts[1]) : nil)
+        }
+    }
+
+    /// `+41d` or `-3d`; nil for `now`.
+    private func days(_ word: String) throws -> Int? {
+        if word == "now" { return nil }
+        guard word.hasSuffix("d"), let days = Int(word.dropLast()) else {
+            throw ScriptFailure("not a number of days: \(word)")
+        }
+        return days
+    }
+
+    // MARK: Operands
+
+    private func one(_ words: ArraySlice<String>) throws -> String {
+        guard let word = words.first else { throw ScriptFailure("a word is missing") }
+        return word
+    }
+
+    private func two(_ words: ArraySlice<String>) throws -> (String, String) {
+        guard words.count == 2, let first = words.first, let last = words.last else {
+            throw ScriptFailure("two names are needed")
+        }
+        return (first, last)
+    }
+
+    /// The content of a file; `stdout` and `stderr` are what the last command printed.
+    private func bytes(of name: String) throws -> [UInt8] {
+        switch name {
+        case "stdout": return last.output
+        case "stderr": return last.errors
+        default:
+            guard try folder.exists(name) else { throw ScriptFailure("no \(name)") }
+            return try folder.bytes(name)
+        }
+    }
+
+    private func text(of name: String) throws -> String {
+        String(decoding: try bytes(of: name), as: UTF8.self)
+    }
+
+    private func document(_ name: String) throws -> ScriptJSON {
+        let bytes = try bytes(of: name)
+        do { return ScriptJSON(value: try JSONValue(parsing: bytes.span, place: name)) } catch {
+            throw ScriptFailure("\(error)")
+        }
+    }
+
+    /// The paths in the folder that match a pattern whose `*` stands for any part of one name.
+    private func paths(matching pattern: String) throws -> [String] {
+        var found: [String] = [""]
+        for part in pattern.split(separator: "/") {
+            found = try found.flatMap { parent -> [String] in
+                let prefix = parent.isEmpty ? "" : "\(parent)/"
+                guard part.contains("*") else {
+                    return try folder.exists(prefix + part) ? [prefix + part] : []
+                }
+                guard let names = try? folder.names(in: parent.isEmpty ? "." : parent) else { return [] }
+                return names.filter { Self.name($0, matches: part) }.map { prefix + $0 }
+            }
+        }
+        return found
+    }
+
+    private static func name(_ name: String, matches pattern: Substring) -> Bool {
+        var rest = name[...]
+        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() where !part.isEmpty {
+            if index == 0, !rest.hasPrefix(part) { return false }
+            if index == parts.count - 1 { return rest.hasSuffix(part) }
+            guard let range = rest.firstRange(of: part) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+}
