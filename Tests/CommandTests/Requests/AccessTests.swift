@@ -10,26 +10,6 @@ import Testing
 
     init() async throws { site = try await RequestSite() }
 
-    @Test func theProgramReadsOneTree() async throws {
-        let script =
-            #"cd "$ASSETVAULT_RESOURCES" && find -L . -type f | sort && cat levels/2/map textures/grass; exit 7"#
-        let result = try await site.access("level2", script: script)
-        #expect(result.exitCode == 7, "\(result.errorText)")
-        #expect(result.text == "./levels/2/map\n./textures/grass\nmap 2grass")
-        // Loaded packs need no site.
-        let again = try await site.access("level2", script: script, isOnline: false)
-        #expect(again.text == result.text)
-        let missing = try await site.access("level3", script: "echo started", isOnline: false)
-        missing.failed(66, naming: "not all packs", "missing is game/level3; name the site with --site")
-        #expect(missing.text.isEmpty)
-        let unknown = try await site.access("levl3", script: "echo started", isOnline: false)
-        unknown.failed(67, naming: "did you mean 'level")
-        let command = try await Command.run(["access", "level2"] + site.store + ["--", "/no/such/program"])
-        command.failed(66, naming: "/no/such/program")
-        try await Command.run(["access", "level2"] + site.store).failed(64, naming: "behind --")
-        try await Command.run(["access"] + site.store + ["--", "true"]).failed(64, naming: "no tag")
-    }
-
     /// The program inherits what keeps the access, and no key.
     @Test func theProgramGetsNoKey() async throws {
         let file = testSite.folder["vault/keys/vault.jwks"]
@@ -56,36 +36,6 @@ import Testing
             #expect(lines.contains("6 \(testSite.root)"), "\(text)")
             #expect(lines.contains { $0.contains(" \(testSite.store)/") }, "\(spec): \(text)")
         }
-    }
-
-    /// What the first pack has hides what later ones have in its place.
-    @Test func aFileInThePlaceOfAFolder() async throws {
-        for (path, level) in [("a", 2), ("a/below", 3), ("b/below", 2), ("b", 3), ("c/d/e", 2), ("c/d", 3)] {
-            try testSite.folder.write("game/levels/\(level)/tree/\(path)", "\(level)")
-        }
-        try testSite.settings {
-            var tree = $0["resources"]?["game"]?.members ?? [:]
-            tree["rules"] = .array(
-                (2...3).map { level -> JSONValue in
-                    ["paths": .string("levels/\(level)/**"), "tags": [.string("level\(level)")]]
-                })
-            for level in 2...3 {
-                var own = tree
-                own["source"] = .string(testSite.folder["game/levels/\(level)/tree"])
-                own["rules"] = [["paths": "**", "tags": [.string("level\(level)")]]]
-                own["initial"] = nil
-                own["preservation"] = nil
-                var resources = $0["resources"]?.members ?? [:]
-                resources["game"] = nil
-                resources["tree\(level)"] = .object(own)
-                $0["resources"] = .object(resources)
-            }
-        }
-        try await testSite.publish()
-        let result = try await site.access(
-            "level2", "level3",
-            script: #"cd "$ASSETVAULT_RESOURCES" && find -L . -type f | sort && cat a b/below c/d/e"#)
-        #expect(result.text == "./a\n./b/below\n./c/d/e\n222", "\(result.errorText)")
     }
 
     /// What all programs have in access counts.
@@ -153,30 +103,6 @@ import Testing
         #expect(result.text == "map 2", "\(result.errorText)")
     }
 
-    /// Without keys all is downloaded once, and waits; what is missing is said as it is.
-    @Test func withoutKeys() async throws {
-        let result = try await Command.run(
-            ["access", "level2"] + site.store + ["--site", testSite.site, "--trust", testSite.root]
-                + ["--", "echo", "started"])
-        #expect(result.exitCode == 77 && result.text.isEmpty, "\(result.errorText)")
-        let lines = result.errorText.split(separator: "\n")
-        let notes = lines.dropLast()
-        #expect(notes.count == 2 && Set(notes).count == 2, "\(result.errorText)")
-        #expect(notes.allSatisfy { $0.hasSuffix(": it waits in shared storage for its key") })
-        #expect(lines.last?.hasPrefix("assetvault: game/level2: the pack is verified") == true)
-        #expect(lines.last?.hasSuffix("(give its key with --keys SPEC)") == true, "\(result.errorText)")
-        let offline = ["access", "level2"] + site.store
-        try await Command.run(offline + ["--", "echo", "started"]).failed(
-            66, naming: "only a key is missing for game/level2, game/level2.level3; give --keys")
-        try await Command.run(["access", "level2", "level3"] + site.store + ["--", "true"]).failed(
-            66, naming: "missing is game/level3, and only a key is missing for game/level2",
-            "name the site with --site, or fetch them; for what waits give --keys")
-        // What waits needs no site.
-        let opened = try await Command.run(offline + testSite.keys + ["--", "echo", "started"])
-        #expect(opened.exitCode == 0 && opened.text == "started\n", "\(opened.errorText)")
-        try await site.access("level2", script: "true").succeeded()
-    }
-
     /// Nothing that a program has in access goes, whatever else happens; when it was killed, it goes.
     @Test func aKilledProgramHoldsNothing() async throws {
         try await site.access("level3", script: "true").succeeded()
@@ -211,18 +137,6 @@ import Testing
         // What the programs left is removed by the next command that looks.
         _ = try await site.usage()
         #expect(try testSite.files(in: "permanent").filter { $0.contains("@access") } == [])
-    }
-
-    /// A program says nothing at its end: the next command that looks finds it, and its packs were used until then.
-    @Test func theEndOfTheProgramCounts() async throws {
-        try await site.access("level2", "level3", script: "true").succeeded()
-        let links = ["level2", "level3"].map { "'\(testSite.store)/permanent/game/\($0)/current'" }
-        try await site.access("level2", script: "touch -h -d @1000 \(links.joined(separator: " "))")
-            .succeeded()
-        #expect(try await site.purge("--dry-run") == ["level2", "level3", "level2.level3"])
-        let usage = try await site.usage()
-        #expect(usage["level2"]?["lastUse"]?.text?.hasPrefix("1970") == false)
-        #expect(usage["level3"]?["lastUse"]?.text?.hasPrefix("1970") == true)
     }
 
     /// What the program started and left behind still reads the packs.

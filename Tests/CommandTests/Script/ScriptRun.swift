@@ -28,10 +28,11 @@ struct ScriptRun {
     private var last = CommandResult(exitCode: 0, output: [], errors: [])
     private var remembered: [String: Tree] = [:]
 
-    init(_ script: Script, in folder: TemporaryFolder) {
+    init(_ script: Script, in folder: TemporaryFolder) throws {
         self.script = script
         self.folder = folder
         variables["WORK"] = folder.path.string
+        variables["ASSETVAULT"] = try Command.path.string
     }
 
     /// Runs lines in their order; the first that fails is reported, with its place, and ends the run.
@@ -39,16 +40,19 @@ struct ScriptRun {
         var rest = lines
         while let line = rest.popFirst() {
             do {
-                let words = try ScriptWords(variables: variables, matches: paths).split(line.text)
-                switch words.first {
-                case "serve": return try await serve(words, then: rest)
-                case "each": try await repeatBlock(words[1...], from: &rest)
-                default: try await run(words[...])
+                let commands = try ScriptWords(variables: variables, matches: paths).commands(in: line.text)
+                switch commands[0].first {
+                case "serve": return try await serve(commands[0], then: rest)
+                case "each": try await repeatBlock(commands[0][1...], from: &rest)
+                default: try await run(commands)
                 }
-            } catch let failure as ScriptFailure {
+            } catch let stop as ScriptStop {
+                throw stop
+            } catch {
+                let problem = (error as? ScriptFailure)?.text ?? "\(error)"
                 let said = [last.text, last.errorText].filter { !$0.isEmpty }.joined(separator: "\n")
                 Issue.record(
-                    "\(line.text)\n\(failure.text)\nexit code \(last.exitCode)\n\(said)",
+                    "\(line.text)\n\(problem)\nexit code \(last.exitCode)\n\(said)",
                     sourceLocation: SourceLocation(
                         fileID: "CommandTests/\(script.name).txt", filePath: script.path.string,
                         line: line.number, column: 1))
@@ -57,17 +61,28 @@ struct ScriptRun {
         }
     }
 
-    /// Runs the lines up to `end` for each value of a variable.
+    /// Each command after the first one reads what the one before it printed.
+    private mutating func run(_ commands: [[String]]) async throws {
+        for (index, words) in commands.enumerated() {
+            if index > 0 { input = last.output }
+            try await run(words[...])
+            if index > 0 { input = [] }
+        }
+    }
+
+    /// `each NAME VALUE…`, `each NAME,NAME VALUE VALUE…`: runs the lines up to `end` for each value, or each group of values.
     private mutating func repeatBlock(
         _ words: ArraySlice<String>, from rest: inout ArraySlice<Script.Line>
     ) async throws {
-        guard let name = words.first, let end = rest.firstIndex(where: { $0.text == "end" }) else {
-            throw ScriptFailure("each needs a name, values, and a line 'end'")
-        }
+        let names = words.first?.split(separator: ",").map(String.init) ?? []
+        guard let end = rest.firstIndex(where: { $0.text == "end" }), !names.isEmpty,
+            words.dropFirst().count.isMultiple(of: names.count)
+        else { throw ScriptFailure("each needs a name, values, and a line 'end'") }
         let block = rest[..<end]
         rest = rest[(end + 1)...]
-        for value in words.dropFirst() {
-            variables[name] = value
+        var values = words.dropFirst()
+        while !values.isEmpty {
+            for name in names { variables[name] = values.popFirst() }
             try await run(block)
         }
     }
@@ -97,8 +112,8 @@ struct ScriptRun {
         case "exists": try arguments.forEach { if try !folder.exists($0) { throw ScriptFailure("no \($0)") } }
         case "same": try expectEqualTrees(arguments)
         case "remember": for path in arguments { remembered[path] = try Tree(folder[path]) }
-        case "unchanged":
-            for path in arguments { try expect(Tree(folder[path]), toBe: remembered[path], path) }
+        case "unchanged": try arguments.forEach(expectUnchanged)
+        case "damage": try damage(arguments)
         case "json": try expectJSON(arguments)
         case "edit": try edit(arguments)
         case "let": try set(arguments)
@@ -181,8 +196,18 @@ struct ScriptRun {
         try expect(Tree(folder[one]), toBe: Tree(folder[other]), one)
     }
 
-    private func expect(_ tree: Tree, toBe other: Tree?, _ path: String) throws {
-        guard let other else { throw ScriptFailure("\(path) was not remembered") }
+    /// Modes count, too.
+    private func expectUnchanged(_ path: String) throws {
+        guard let before = remembered[path] else { throw ScriptFailure("\(path) was not remembered") }
+        let now = try Tree(folder[path])
+        try expect(now, toBe: before, path)
+        let changed = now.permissions.filter { before.permissions[$0.key] != $0.value }.keys.sorted()
+        if !changed.isEmpty {
+            throw ScriptFailure("\(path): modes differ: \(changed.joined(separator: ", "))")
+        }
+    }
+
+    private func expect(_ tree: Tree, toBe other: Tree, _ path: String) throws {
         let names = Set(tree.entries.keys).union(other.entries.keys)
         let differing = names.filter { tree.entries[$0] != other.entries[$0] }.sorted()
         if !differing.isEmpty { throw ScriptFailure("\(path) differs: \(differing.joined(separator: ", "))") }
@@ -239,6 +264,20 @@ struct ScriptRun {
             throw ScriptFailure("not a number of days: \(word)")
         }
         return days
+    }
+
+    /// `damage FILE OFFSET`: changes one bit of the byte there; a negative offset counts from the end.
+    private func damage(_ words: ArraySlice<String>) throws {
+        let (name, text) = try two(words)
+        var bytes = try folder.bytes(name)
+        guard let offset = Int(text), bytes.indices.contains(offset < 0 ? bytes.count + offset : offset)
+        else {
+            throw ScriptFailure("\(name) has no byte \(text)")
+        }
+        bytes[offset < 0 ? bytes.count + offset : offset] ^= 1
+        let permissions = try folder.permissions(name) ?? 0o644
+        try folder.setPermissions(name, permissions | 0o200)
+        try folder.write(name, bytes, permissions: permissions)
     }
 
     // MARK: Operands

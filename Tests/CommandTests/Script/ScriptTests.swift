@@ -9,7 +9,7 @@ struct ScriptTests {
         let place = try TemporaryFolder()
         let folder = try TemporaryFolder(in: place.path.string)
         for file in script.files { try folder.write(file.name, file.content) }
-        var setUp = ScriptRun(script, in: folder)
+        var setUp = try ScriptRun(script, in: folder)
         try await setUp.run(script.setUp[...])
         // Each section begins with the folder that the set-up left, at the same path.
         let (work, prepared) = (folder.path.string, place["prepared"])

@@ -2,17 +2,19 @@ import Foundation
 
 /// The words of a script's line, split as by a shell: `'…'` is literal, in `"…"` and elsewhere `$NAME` stands for a variable's text.
 /// A word without quotes may be a variable of several words, or a pattern with `*`, which stands for the paths that match it.
+/// A word `|` ends one command and begins the next.
 struct ScriptWords {
     let variables: [String: String]
     /// Returns the paths that match a pattern, sorted.
     let matches: (String) throws -> [String]
 
-    func split(_ line: String) throws -> [String] {
-        var words: [String] = []
+    /// The words of each command of a line.
+    func commands(in line: String) throws -> [[String]] {
+        var commands: [[String]] = [[]]
         var rest = line[...]
         while true {
             rest = rest.drop { $0 == " " }
-            guard !rest.isEmpty else { return words }
+            guard !rest.isEmpty else { return commands }
             var (word, isQuoted) = ("", false)
             while let character = rest.first, character != " " {
                 rest.removeFirst()
@@ -24,11 +26,14 @@ struct ScriptWords {
                 default: word.append(character)
                 }
             }
+            let last = commands.count - 1
             if isQuoted {
-                words.append(word)
+                commands[last].append(word)
+            } else if word == "|" {
+                commands.append([])
             } else {
                 for part in word.split(separator: " ") {
-                    words += part.contains("*") ? try paths(String(part)) : [String(part)]
+                    commands[last] += part.contains("*") ? try paths(String(part)) : [String(part)]
                 }
             }
         }

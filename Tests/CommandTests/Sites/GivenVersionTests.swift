@@ -17,187 +17,8 @@ import Testing
         }
     }
 
-    private func declare(_ names: String...) throws {
-        try testSite.settings { settings in
-            let packs = names.map { ($0, JSONValue.object(["source": .string("../\($0)")])) }
-            settings["packs"] = .object(JSONObject(lastWins: packs))
-        }
-    }
-
-    /// What the newest metadata of a role says of numbers.
-    private func recorded(in vault: String = "vault", _ role: String = "targets") throws -> JSONValue? {
-        let versions = try folder.names(in: "\(vault)/site/metadata").compactMap {
-            $0.hasSuffix(".\(role).json") ? Int($0.prefix { $0 != "." }) : nil
-        }
-        let newest = try #require(versions.max())
-        let json: JSONValue = try folder.json("\(vault)/site/metadata/\(newest).\(role).json")
-        return json["signed", Self.member]
-    }
-
     private func publish(_ vault: String? = nil, _ options: [String] = []) async throws -> String {
         try await Command.run(["publish", vault ?? testSite.vault] + options).succeeded().text
-    }
-
-    /// The next publication has the settings of before: the decision is undone, but the number is a new one.
-    @Test(arguments: [["level", "--version", "2"], ["--channel", "live", "--to", "2"]], [false, true])
-    func aDecisionThatGotLost(restored: [String], onARunner: Bool) async throws {
-        let settings = try folder.bytes("vault/vault.json")
-        let runner = onARunner ? try await Runner(of: testSite) : nil
-        let host = runner.map { ["--against", $0.host] } ?? []
-        let result = try await Command.run(
-            ["restore", runner?.vault ?? testSite.vault] + restored + host
-        ).succeeded()
-        #expect(result.errorText.contains("commit it, or the next publication"), "\(result.errorText)")
-        try await runner?.upload()
-        #expect(try recorded(in: onARunner ? "runner/vault" : "vault") == ["level": 3])
-        try folder.write("vault/vault.json", settings)
-        let next = onARunner ? try await Runner(of: testSite, named: "next") : nil
-        let text = try await publish(next?.vault, host)
-        #expect(text.contains("level  version 4"), "\(text)")
-        #expect(try recorded(in: onARunner ? "next/vault" : "vault") == nil)
-    }
-
-    /// A decision that `vault.json` has already needs no commit.
-    @Test func theSameDecisionAgain() async throws {
-        for isFirst in [true, false] {
-            let result = try await Command.run("restore", testSite.vault, "level", "--version", "2")
-                .succeeded()
-            #expect(result.errorText.contains("commit it") == isFirst, "\(result.errorText)")
-        }
-    }
-
-    /// The metadata that listed the pack are gone.
-    @Test(arguments: [false, true]) func aWithdrawnPack(onARunner: Bool) async throws {
-        try declare()
-        try await testSite.publish()
-        #expect(try recorded() == ["level": 3])
-        try folder.write("other/file", "other")
-        try declare("other")
-        try await testSite.publish()
-        for number in 1...4 {
-            try FileManager.default.removeItem(atPath: "\(testSite.site)/metadata/\(number).targets.json")
-        }
-        try declare("other", "level")
-        let runner = onARunner ? try await Runner(of: testSite) : nil
-        let text = try await publish(runner?.vault, runner.map { ["--against", $0.host] } ?? [])
-        #expect(text.contains("level  version 4"), "\(text)")
-        #expect(try recorded(in: onARunner ? "runner/vault" : "vault") == nil)
-    }
-
-    /// Numbers of each channel count, also of one that is there no more.
-    @Test func channels() async throws {
-        try testSite.settings { $0["channels"] = ["dev", "live"] }
-        try await testSite.publish()
-        let dev = ["--from", "dev", "--to", "live", "--all"]
-        try await Command.run("restore", testSite.vault, "level", "--version", "2").succeeded()
-        #expect(try recorded() == nil)
-        try await Command.run(["promote", testSite.vault, "--allow-older"] + dev).succeeded()
-        #expect(try recorded() == ["level": 3])
-        try testSite.settings { settings in
-            settings["channels"] = ["live"]
-            settings["packs"] = ["level": ["source": "../level"]]
-        }
-        try folder.write("level/file", "version 4")
-        #expect(try await publish().contains("level  version 4"))
-        #expect(try recorded() == nil)
-    }
-
-    /// What an upload left without the timestamp may have been read: other content gets another number, and the same content no
-    /// second one.
-    @Test(arguments: [false, true], [nil, 2] as [Int64?])
-    func anUnfinishedUpload(hasChange: Bool, bins: Int64?) async throws {
-        try testSite.settings { $0["bins"] = bins.map { .integer($0) } }
-        if bins != nil { try await testSite.publish() }
-        try folder.write("level/file", "version 4")
-        try folder.write("new/file", "new")
-        try declare("level", "new")
-        let first = try await Runner(of: testSite, named: "first")
-        try await first.publish(first.host).succeeded()
-        let timestamp = try folder.bytes("host/metadata/timestamp.json")
-        try await first.upload()
-        try folder.write("host/metadata/timestamp.json", timestamp)
-        if hasChange {
-            try folder.write("level/file", "version 5")
-            try declare("level")
-        }
-        let second = try await Runner(of: testSite, named: "second")
-        let text = try await second.publish(second.host).succeeded().text
-        #expect(text.contains("level  version \(hasChange ? 5 : 4)"), "\(text)")
-        let files = try [first, second].map { runner in
-            try runner.written().filter { $0.hasSuffix(".level.avpack") }
-        }
-        #expect((files[0] == files[1]) != hasChange, "\(files)")
-        try await second.upload()
-        try await Command.run(["audit", second.host] + testSite.keys).succeeded()
-        guard hasChange else {
-            // Its content key was another one.
-            return #expect(text.contains("new  version 2"), "\(text)")
-        }
-        try folder.write("new/file", "declared again")
-        try declare("level", "new")
-        let third = try await Runner(of: testSite, named: "third")
-        let again = try await third.publish(third.host).succeeded().text
-        #expect(again.contains("new  version 2"), "\(again)")
-    }
-
-    /// The same where a publication was killed: the vault has its targets, and the timestamp of before.
-    @Test(arguments: [false, true]) func aKilledPublication(hasChange: Bool) async throws {
-        let files = ["site/metadata/timestamp.json", ".published"]
-        let before = try files.map { try folder.bytes("vault/\($0)") }
-        try folder.write("level/file", "version 4")
-        try await testSite.publish()
-        let pack = try testSite.publishedPack("level")
-        for (name, bytes) in zip(files, before) { try folder.write("vault/\(name)", bytes) }
-        let snapshot = try await testSite.newestFile(of: "snapshot")
-        #expect(snapshot == "3.snapshot.json")
-        if hasChange { try folder.write("level/file", "version 5") }
-        #expect(try await publish().contains("level  version \(hasChange ? 5 : 4)"))
-        #expect(try (testSite.publishedPack("level") == pack) != hasChange)
-        try await testSite.fetch().succeeded()
-    }
-
-    /// What is signed in `pending/` has its number, also when it is given up; nobody can have what is not signed, and its name shows
-    /// nowhere.
-    @Test(arguments: [false, true]) func aDraft(isSigned: Bool) async throws {
-        let key = try testSite.takeAway("targets.pem")
-        func sign() async throws {
-            let name = try #require(try testSite.pending().first { $0.hasSuffix(".targets.json") })
-            try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key).succeeded()
-        }
-        try folder.write("level/file", "version 4")
-        try folder.write("new/file", "new")
-        try declare("level", "new")
-        try await Command.run("publish", testSite.vault).failed(77)
-        if isSigned { try await sign() }
-        try declare()
-        for _ in 1...2 { try await Command.run("publish", testSite.vault).failed(77) }
-        try await sign()
-        try await testSite.publish()
-        #expect(try recorded() == (isSigned ? ["level": 4, "new": 1] : ["level": 3]))
-    }
-
-    /// With quiet names no number has a readable name beside it, and all numbers are new ones again without them.
-    @Test(arguments: [nil, 2] as [Int64?]) func quietNames(bins: Int64?) async throws {
-        for (round, highest) in [(1, 3), (2, 4)] {
-            try declare("level")
-            try testSite.settings {
-                $0["quietNames"] = true
-                $0["bins"] = bins.map { .integer($0) }
-            }
-            try await testSite.publish()
-            let json = try #require(try recorded()?.members)
-            #expect(json["assetvault.hidden"] == .integer(Int64(highest)), "\(round): \(json)")
-            let newest = try await testSite.newestFile(of: "targets")
-            let text = String(decoding: try folder.bytes("vault/site/metadata/\(newest)"), as: UTF8.self)
-            #expect(!text.contains("level"), "\(text)")
-            try testSite.settings { $0["quietNames"] = false }
-            let published = try await publish()
-            #expect(published.contains("level  version \(highest + 1)"), "\(published)")
-        }
-        let runner = try await Runner(of: testSite)
-        try folder.write("level/file", "on a runner")
-        let text = try await publish(runner.vault, ["--against", runner.host])
-        #expect(text.contains("level  version 6"), "\(text)")
     }
 
     /// Whoever has stolen a key that was removed since gives no numbers.
@@ -240,9 +61,11 @@ import Testing
         try folder.write("level/file", "version 4")
         try await Command.run("publish", testSite.vault).failed(64, naming: "out of range")
         try folder.write("gone/file", "declared again")
-        try declare("gone")
+        try testSite.settings { $0["packs"] = ["gone": ["source": "../gone"]] }
         #expect(try await publish().contains("gone  version 8"))
-        #expect(try recorded() == ["level": 9_007_199_254_740_991])
+        let newest = try await testSite.newestFile(of: "targets")
+        let json: JSONValue = try folder.json("vault/site/metadata/\(newest)")
+        #expect(json["signed", Self.member] == ["level": 9_007_199_254_740_991])
     }
 
     /// Whoever signed two packs as one version is looked for where the file is.
@@ -277,23 +100,6 @@ import Testing
 
 /// A team's role carries its numbers itself.
 struct GivenVersionOfATeamTests {
-    @Test func aWithdrawnPack() async throws {
-        let studio = try await Studio()
-        let folder = studio.folder
-        try studio.declareTeam([:])
-        try await studio.publishTeam()
-        try FileManager.default.removeItem(atPath: folder["team/site/metadata/1.dlc1.json"])
-        let json: JSONValue = try folder.json("team/site/metadata/2.dlc1.json")
-        #expect(json["signed", "x-last-versions"] == ["dlc1/one": 1])
-        try await studio.testSite.publish()
-        try folder.write("one/file", "declared again")
-        try studio.declareTeam(["dlc1/one": [:]])
-        let result = try await Command.run("publish", studio.team).succeeded()
-        #expect(result.text.contains("dlc1/one  version 2"), "\(result.text)")
-        try await studio.testSite.publish()
-        try await studio.testSite.fetch().succeeded()
-    }
-
     /// They may be more than members that nobody knows, if they are numbers.
     @Test func manyPacks() async throws {
         let studio = try await Studio()

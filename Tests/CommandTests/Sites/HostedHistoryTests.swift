@@ -3,8 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What a runner without the site must know of all earlier publications: which version numbers were given, which the newest
-/// metadata say, and which keys were retired. The host has pruned metadata between.
+/// What a runner without the site reads of all earlier publications. The host has pruned metadata between.
 struct HostedHistoryTests {
     let testSite: TestSite
     let folder: TemporaryFolder
@@ -52,47 +51,6 @@ struct HostedHistoryTests {
         #expect(result.text.contains("other  version 2"), "\(result.text)")
         let earlier = server.requests.filter { $0.contains("/2.targets") || $0.contains("/3.targets") }
         #expect(earlier.isEmpty, "\(earlier)")
-    }
-
-    /// The same where a newer root is pinned: keys of the roots before have signed what was published then.
-    @Test(arguments: [false, true]) func aNewerPinnedRoot(isLocal: Bool) async throws {
-        try await testSite.trust("rotate", "targets").succeeded()
-        try await publish(second)
-        try folder.write("vault/trusted-root.json", folder.bytes("vault/site/metadata/2.root.json"))
-        try folder.write("other/file", "declared again")
-        try declareOther(true)
-        let runner = try await Runner(of: testSite)
-        let command =
-            isLocal ? ["publish", testSite.vault] : ["publish", runner.vault, "--against", runner.host]
-        let result = try await Command.run(command + second).succeeded()
-        #expect(result.text.contains("other  version 2"), "\(result.text)")
-    }
-
-    /// Roles that the site lists no more: their numbers go on where they come back, as clients remember them.
-    @Test(arguments: ["channels", "bins"]) func aListThatComesBack(name: String) async throws {
-        let value: JSONValue = name == "bins" ? 2 : ["live"]
-        for version in 4...6 {
-            try testSite.settings { $0[name] = value }
-            try folder.write("level/file", "version \(version)")
-            try await publish(second)
-        }
-        try testSite.settings { $0[name] = nil }
-        try await publish(second)
-        try await testSite.fetch().succeeded()
-        try testSite.settings { $0[name] = value }
-        let runner = try await Runner(of: testSite)
-        try await Command.run(["publish", runner.vault, "--against", runner.host] + second).succeeded()
-        try await runner.upload()
-        try await testSite.fetch(runner.host).succeeded()
-    }
-
-    @Test func aRetiredKeyThatReturns() async throws {
-        let retired = try #require(
-            try folder.json("vault/keys/vault.jwks")["keys"]?.elements?.first?["kid"]?.text)
-        let runner = try await Runner(of: testSite)
-        let command = ["publish", runner.vault, "--against", runner.host] + first + second
-        let result = try await Command.run(command).succeeded()
-        #expect(result.errorText.contains("the vault key '\(retired)' was retired"), "\(result.errorText)")
     }
 
     /// A warning that can't be made certain stops nothing, and numbers are known without.

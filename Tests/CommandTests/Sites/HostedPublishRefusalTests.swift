@@ -89,31 +89,6 @@ struct HostedPublishRefusalTests {
         #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
-    @Test func theSiteOfAnotherVault() async throws {
-        let other = try await TestSite(publishing: ["level"])
-        let server = try FaultServer(other.site)
-        try await refuses(76, naming: "sign", server.url)
-    }
-
-    @Test func aRolledBackHost() async throws {
-        let server = try FaultServer(runner.host)
-        try await runner.publish(server.url).succeeded()
-        try await refuses(76, naming: "upload \(runner.site) first", server.url)
-        try await runner.upload()
-        try await runner.publish(server.url).succeeded()
-        // The host goes back; site/ is gone meanwhile.
-        try await Tool.run("rm", "-r", runner.site)
-        let older = try FaultServer(testSite.site)
-        try await refuses(76, naming: "version 2 was published from here", older.url)
-    }
-
-    @Test func aHostWithoutASite() async throws {
-        let server = try FaultServer(folder["level"])
-        try await refuses(69, naming: "publish and upload", server.url)
-        try await refuses(68, naming: "", "http://127.0.0.1:\(ListeningSocket().port)/")
-        try await refuses(64, naming: "", "ftp://127.0.0.1/")
-    }
-
     @Test func aPackMissingFromTheHost() async throws {
         let server = try FaultServer(runner.host) { $0.isForPack ? .status(404) : .file }
         try await refuses(72, naming: "the host does not have it", server.url)
@@ -140,32 +115,5 @@ struct HostedPublishRefusalTests {
         try await Command.run("publish", runner.vault, "--against", server.url).failed(
             75, naming: "somebody else has published")
         #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
-    }
-
-    /// Files of an interrupted upload keep their names.
-    @Test func anUnfinishedUpload() async throws {
-        let first = try await Runner(of: testSite, named: "first")
-        try await first.publish(runner.host).succeeded()
-        let left = try folder.bytes("first/vault/site/metadata/2.targets.json")
-        try folder.write("host/metadata/2.targets.json", left)
-        try folder.write("level/more", "version 3")
-        try await runner.publish(runner.host).succeeded()
-        #expect(
-            try runner.written().filter { $0.hasPrefix("metadata") } == [
-                "metadata/2.snapshot.json", "metadata/3.targets.json", "metadata/timestamp.json",
-            ])
-        try await runner.upload()
-        #expect(try folder.bytes("host/metadata/2.targets.json") == left)
-        try await Command.run(["audit", runner.host] + testSite.keys).succeeded()
-    }
-
-    /// Without the host's URL the old packs are reported as missing.
-    @Test func missingPacksWithoutTheHost() async throws {
-        let server = try FaultServer(runner.host)
-        try await runner.publish(server.url).succeeded()
-        try folder.write("level/more", "version 3")
-        try await runner.upload()
-        try await Tool.run("rm", "-r", "\(runner.site)/targets")
-        try await Command.run("publish", runner.vault).failed(66, naming: "--against")
     }
 }

@@ -45,27 +45,6 @@ import VaultSite
         #expect(try await loaded(folder["many"]).count == 21)
     }
 
-    /// The index follows the packs; an unknown tag is reported with the nearest one.
-    @Test func changes() async throws {
-        try declare(Array(1..<41))
-        try await testSite.publish()
-        try await testSite.fetch(nil, "--tag", "tag 40").succeeded()
-        #expect(try await loaded(testSite.store) == ["p40"])
-        let unknown = try await testSite.fetch(nil, "--tag", "tag 0")
-        #expect(unknown.exitCode == 67, "\(unknown.errorText)")
-        #expect(unknown.errorText.contains("no pack of the site has the tag 'tag 0'; did you mean"))
-        let before = try Tree(testSite.site)
-        try await testSite.publish()
-        #expect(try Tree(testSite.site) == before)
-        // Without bins there is no index, and requests work as well.
-        for (bins, name) in [(nil, "list"), (4, "bins")] as [(Int64?, String)] {
-            try declare(Array(1..<41), bins: bins)
-            try await testSite.publish()
-            try await testSite.fetch(nil, "--tag", "tag 9", into: folder[name]).succeeded()
-            #expect(try await loaded(folder[name]) == ["p9"])
-        }
-    }
-
     /// Runs a program with access to a tag that counts the files; without a site no host is asked.
     private func access(_ tag: String, from site: String? = nil) async throws -> CommandResult {
         try await Command.run(
@@ -77,16 +56,6 @@ import VaultSite
     private func expectFiles(_ count: Int, in result: CommandResult) throws {
         #expect(result.exitCode == 0, "\(result.errorText)")
         #expect(result.text.filter(\.isNumber) == "\(count)")
-    }
-
-    /// Which packs have a tag is not known by those whose bins were read for another one.
-    @Test func aPartOfTheListingGrantsNothing() async throws {
-        try await testSite.fetch(nil, "--tag", "tag 2").succeeded()
-        try await access("even").failed(66, naming: "not all packs")
-        #expect(try await loaded(testSite.store) == ["p2"])
-        try expectFiles(20, in: try await access("even", from: testSite.site))
-        #expect(try await loaded(testSite.store).count == 20)
-        try expectFiles(20, in: try await access("even"))
     }
 
     /// Offline a tag whose bin was never read is not unknown: only its packs can't be reached.
@@ -103,23 +72,6 @@ import VaultSite
         // The whole listing says which tags there are.
         try await testSite.fetch(nil, "--all").succeeded()
         try await access("tag 99").failed(67, naming: "did you mean 'tag ")
-    }
-
-    /// A refresh that reads few bins closes nothing that is loaded: of the others the earlier ones count, until they are read.
-    @Test func refreshedBins() async throws {
-        try await testSite.fetch(nil, "--tag", "even").succeeded()
-        try expectFiles(20, in: try await access("even"))
-        try declare(Array(0..<42), suffix: ", newer")
-        try await testSite.publish()
-        try await testSite.fetch(nil, "--tag", "tag 9").succeeded()
-        try expectFiles(20, in: try await access("even"))
-        try expectFiles(1, in: try await access("tag 9"))
-        // The same where the host can't be reached. What the earlier bins did not list may be in the later ones.
-        try expectFiles(20, in: try await access("even", from: "http://127.0.0.1:9"))
-        try await access("tag 40").failed(66, naming: "not all packs")
-        // Where it can be reached, the later ones count.
-        try expectFiles(21, in: try await access("even", from: testSite.site))
-        try expectFiles(21, in: try await access("even"))
     }
 
     /// A pack with the tag `even` and another one, in a bin that does not hold the index of this tag.
@@ -148,47 +100,5 @@ import VaultSite
         try expectFiles(20, in: try await access("even"))
         try expectFiles(19, in: try await access("even", from: testSite.site))
         try expectFiles(19, in: try await access("even"))
-    }
-
-    /// A team's packs stand in no index, and are found.
-    @Test func aTeamsTags() async throws {
-        let studio = try await Studio(bins: 16)
-        try studio.declareTeam(["dlc1/one": ["tags": ["both"]]])
-        try studio.grant(["both"])
-        try await studio.publishTeam()
-        try studio.testSite.settings {
-            $0["packs"] = [
-                "level": .object(["source": .string(studio.folder["level"]), "tags": ["both", "own"]])
-            ]
-        }
-        try await studio.testSite.publish()
-        for (tag, count) in [("both", 2), ("own", 1)] {
-            let store = studio.folder["store-\(tag)"]
-            try await studio.testSite.fetch(nil, "--tag", tag, into: store).succeeded()
-            #expect(try await studio.testSite.status(of: store).count { $0.value.version != nil } == count)
-        }
-    }
-
-    /// Which variant replaced which is not forgotten by a request for another tag.
-    @Test func replacedVariantsStayReplaced() async throws {
-        for name in ["s1", "s2", "other"] { try folder.write("tree/\(name)", name) }
-        try testSite.settings {
-            $0["resources"] = [
-                "game": .object([
-                    "source": .string(folder["tree"]), "traits": ["scale": ["match": "nearest"]],
-                    "rules": [
-                        ["paths": "s1", "tags": ["a"], "traits": ["scale": 1]],
-                        ["paths": "s2", "tags": ["a"], "traits": ["scale": 2]],
-                        ["paths": "other", "tags": ["b"]],
-                    ],
-                ])
-            ]
-        }
-        try await testSite.publish()
-        try await testSite.fetch(nil, "--tag", "a", "--device", "scale=1").succeeded()
-        try await testSite.fetch(nil, "--tag", "a", "--device", "scale=2").succeeded()
-        #expect(try await testSite.status()["game/a/scale-1"]?.isPurgeable == true)
-        try await testSite.fetch(nil, "--tag", "b", "--device", "scale=2").succeeded()
-        #expect(try await testSite.status()["game/a/scale-1"]?.isPurgeable == true)
     }
 }

@@ -12,40 +12,6 @@ import Testing
     /// Both packs have a file `file`, and the tag `both`; the team's claims to be the first, and has a second tag.
     init() async throws { studio = try await Studio() }
 
-    @Test(arguments: [nil, 16] as [Int64?]) func aTagWithoutAGrantCountsForNothing(bins: Int64?) async throws
-    {
-        let published = try await studio.publish(bins: bins)
-        let plan = try await Command.run("plan", testSite.vault).succeeded()
-        let dry = try await testSite.publish("--dry-run")
-        let list = try await Command.run("list", testSite.site).succeeded()
-        for result in [published, plan, dry, list] {
-            let text = result.text + result.errorText
-            for part in ["team 'dlc1'", "'both', 'theirs'", "add them to \"tags\" of the team"] {
-                #expect(text.contains(part), "\(text)")
-            }
-        }
-        #expect(list.text.contains("tags: both") && !list.text.contains("theirs"))
-        let listed = try await Command.run("list", testSite.site, "--json").succeeded()
-        for part in ["\"team\": \"dlc1\"", "\"withheldTags\": ["] {
-            #expect(listed.text.components(separatedBy: part).count == 2, "\(listed.text)")
-        }
-        let trust = try await Command.run("trust", "show", testSite.vault).succeeded()
-        #expect(trust.text.contains("  tags: none"))
-        #expect(try await studio.fetched("--tag", "both", into: folder["tag"]) == ["level"])
-        try await testSite.fetch(nil, "--tag", "theirs", into: folder["none"]).failed(67, naming: "theirs")
-        // By ID it is there, and what the store says of it as well.
-        #expect(try await studio.fetched("dlc1/one", into: folder["id"]) == ["dlc1/one"])
-        #expect(try await studio.fetched("--all", into: folder["all"]) == ["dlc1/one", "level"])
-        let usage = try await Command.run("usage", "--store", folder["all"]).succeeded()
-        #expect(!usage.text.contains("theirs"), "\(usage.text)")
-        for isOnline in [true, false] {
-            let result = try await studio.access("both", in: folder["all"], isOnline: isOnline)
-            #expect(result.text == "the studio's", "\(result.errorText)")
-            try await studio.access("theirs", in: folder["all"], isOnline: isOnline).failed(
-                67, naming: "theirs")
-        }
-    }
-
     /// Tags are in one form (NFC): a record of a later format that states another has no tag that looks like the studio's.
     @Test func aTagInAnotherForm() async throws {
         try testSite.settings {
@@ -69,22 +35,6 @@ import Testing
             let store = folder["tag-\(tag.utf8.count)"]
             #expect(try await studio.fetched("--tag", tag, into: store) == ["level"])
         }
-    }
-
-    /// A team's pack that only the team's key opens does not close the site's tag.
-    @Test func anotherKeyClosesNoTag() async throws {
-        let keys = try await studio.makeOwnKeys()
-        _ = try await studio.publish(for: ["own"])
-        let result = try await studio.access("both", in: testSite.store)
-        #expect(result.text == "the studio's", "\(result.errorText)")
-        // What is granted belongs to the tag: it needs its key, as a pack for another audience does.
-        _ = try await studio.publish(granting: ["both"], for: ["own"])
-        let closed = try await studio.access("both", in: folder["fresh"])
-        #expect(closed.exitCode == 77 && closed.text.isEmpty, "\(closed.errorText)")
-        #expect(closed.errorText.contains("assetvault: dlc1/one: it is sealed for"), "\(closed.errorText)")
-        let both = testSite.keys + ["--keys", "file:\(keys)"]
-        let opened = try await studio.access("both", in: folder["fresh"], keys: both)
-        #expect(opened.text == "the studio's", "\(opened.errorText)")
     }
 
     @Test(arguments: [nil, 16] as [Int64?]) func aGrantedTag(bins: Int64?) async throws {
@@ -160,49 +110,5 @@ import Testing
         _ = try await testSite.fetch(server.url, into: fresh)
         let unknown = try await Command.run("preserve", "both", "--store", fresh)
         #expect(unknown.text == "0.5  both\n", "\(unknown.errorText)")
-    }
-
-    /// Variants stay apart by the tags that count for nothing.
-    @Test func variantsOfATeam() async throws {
-        for name in ["a1", "a2", "b1", "b2"] { try folder.write("tree/\(name)", name) }
-        var team: JSONObject = try folder.json("team/vault.json")
-        team["resources"] = [
-            "dlc1/game": [
-                "source": .string(folder["tree"]), "traits": ["scale": ["match": "nearest"]],
-                "rules": [
-                    ["paths": "a*", "tags": ["a"]], ["paths": "b*", "tags": ["b"]],
-                    ["paths": "*1", "traits": ["scale": 1]], ["paths": "*2", "traits": ["scale": 2]],
-                ],
-            ]
-        ]
-        try folder.write("team/vault.json", JSONValue.object(team).pretty())
-        try await studio.publishTeam()
-        try testSite.settings {
-            $0["teams"] = [
-                "dlc1": [
-                    "paths": ["packs/dlc1/*/*/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site",
-                ]
-            ]
-        }
-        try await testSite.publish()
-        let ids = try await studio.fetched("--all", "--device", "scale=2", into: testSite.store)
-        #expect(ids == ["dlc1/game/a/scale-2", "dlc1/game/b/scale-2", "level"])
-    }
-
-    @Test func theSettings() async throws {
-        for (member, tags, part) in [
-            ("tag", ["both"], "did you mean 'tags'"), ("tags", [""], "can't be a tag"),
-            ("tags", ["a\u{7}"], "can't be a tag"), ("tags", ["a", "a"], "twice"),
-            ("tags", [1], "not a string"),
-        ] as [(String, [JSONValue], String)] {
-            try testSite.settings {
-                var team = $0["teams"]?["dlc1"]?.members ?? [:]
-                (team["tag"], team["tags"]) = (nil, nil)
-                team[member] = .array(tags)
-                $0["teams"] = ["dlc1": .object(team)]
-            }
-            let result = try await Command.run("publish", testSite.vault)
-            #expect(result.exitCode != 0 && result.errorText.contains(part), "\(result.errorText)")
-        }
     }
 }

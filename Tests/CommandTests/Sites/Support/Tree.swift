@@ -9,6 +9,8 @@ struct Tree: Equatable {
         case file(SHA256Digest, isExecutable: Bool)
         case folder
         case link(String)
+        /// A pipe, a socket or a device.
+        case special
     }
 
     let root: URL
@@ -53,9 +55,10 @@ extension Tree.Entry {
         switch status.kind {
         case .folder: self = .folder
         case .link: self = .link(try FileManager.default.destinationOfSymbolicLink(atPath: path.string))
-        default:
+        case .file:
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: path.string)))
             self = .file(SHA256.hash(bytes.span), isExecutable: status.permissions & 0o100 != 0)
+        default: self = .special
         }
     }
 }
