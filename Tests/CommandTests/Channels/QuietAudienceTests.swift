@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Who opens the tables of quiet names, in each channel and after a key was replaced.
+/// Which files a key opens where names are quiet; `Scripts/Channels/quiet-audience.txt` has who reads the names.
 @Suite(.timeLimit(.minutes(5))) struct QuietAudienceTests {
     let testSite: TestSite
     private var folder: TemporaryFolder { testSite.folder }
@@ -98,42 +98,6 @@ import Testing
         for channel in ["dev", "live"] { try await expect(["tester": ["hush/menu"]], in: channel) }
     }
 
-    /// Restored packs have their readers, also where their key is not on this machine any more.
-    @Test func restoredChannels() async throws {
-        try declare(["menu": "tester"])
-        try await testSite.publish()
-        try await promote()
-        try declare(["menu": "tester"], ["tester": "file:keys/tester.jwks"])
-        try await restore("live", to: 2)
-        try await expect(["partner": ["hush/film"]], in: "live")
-        try await expect(["tester": ["hush/menu"]], in: "dev")
-        try await restore("dev", to: 2)
-        for channel in ["dev", "live"] { try await expect(["partner": ["hush/film"]], in: channel) }
-        try await Command.run("restore", testSite.vault, "--channel", "dev", "--latest").succeeded()
-        try await expect(["tester": ["hush/menu"]], in: "dev")
-        try await expect(["partner": ["hush/film"]], in: "live")
-    }
-
-    /// A key that one pack is taken from goes on to open what is for it.
-    @Test func aKeyInUseIsNoRemovedOne() async throws {
-        let kid = try #require(
-            try folder.json("vault/keys/vault.jwks")["keys"]?.elements?[0]["kid"]?.text)
-        func declare(_ members: JSONObject) throws {
-            try testSite.settings {
-                var packs = $0["packs"]?.members ?? [:]
-                packs["hush/menu"] = .object(members)
-                $0["packs"] = .object(packs)
-            }
-        }
-        let source = JSONValue.string(folder["menu"])
-        try declare(["source": source])
-        try await testSite.publish()
-        try declare(["source": source, "for": ["tester"]])
-        let result = try await testSite.publish()
-        #expect(result.errorText.contains("hush/menu is no longer sealed for the vault key '\(kid)'"))
-        #expect(!result.errorText.contains("still opens"), "\(result.errorText)")
-    }
-
     private static let replaced: JSONObject = [
         "partner": "file:keys/other.jwks", "partner-leaked": "file:keys/partner.jwks",
         "tester": "file:keys/tester.jwks",
@@ -163,34 +127,5 @@ import Testing
         #expect(try tables().count == 2)
         // Names stay: the film is not sealed again.
         #expect(opened.subtracting(known) == listed.subtracting(known))
-    }
-
-    /// Reports name what only the earlier table, or that of another channel, names.
-    @Test func aRemovedPackIsNamed() async throws {
-        try declare(["menu": "tester"])
-        for options in [["--dry-run"], []] {
-            let result = try await Command.run(["publish", testSite.vault] + options).succeeded()
-            #expect(result.text.contains("removed  hush/film"), "\(result.text)")
-            #expect((result.text + result.errorText).firstMatch(of: #/q[0-9a-f]{32}/#) == nil)
-        }
-        let again = try await testSite.publish()
-        #expect(again.errorText.contains("'hush/film' version 1 in the channel live"), "\(again.errorText)")
-    }
-
-    /// The table is read from the host where it is not on this machine.
-    @Test func fromAHost() async throws {
-        let host = folder["host"]
-        try await Tool.run("mv", testSite.site, host)
-        let same = try await testSite.publish("--against", "file://\(host)")
-        #expect(same.errorText.contains("nothing changed"), "\(same.errorText)")
-        let plan = try await Command.run(
-            "plan", testSite.vault, "--against", "file://\(host)", "--json", "--keys",
-            "file:\(folder["vault/keys/vault.jwks"])"
-        ).succeeded().json()
-        #expect(plan["packs"]?.elements?.first?["publishedVersion"] == 1)
-        try declare(["film": "partner", "menu": "tester"])
-        let result = try await testSite.publish("--against", "file://\(host)")
-        #expect(result.text.contains("updated  assetvault.names  version 2"), "\(result.text)")
-        #expect(result.text.contains("unchanged  1 pack"), "\(result.text)")
     }
 }

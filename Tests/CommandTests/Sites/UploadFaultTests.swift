@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Uploads on a bad day: tools that fail, that change what they write, that are killed.
+/// Uploads that are killed, and uploads over the network. `Scripts/Sites/upload-fault.txt` has tools that fail.
 struct UploadFaultTests {
     let testSite: TestSite
     let folder: TemporaryFolder
@@ -24,104 +24,6 @@ struct UploadFaultTests {
     private func version(_ host: UploadHost) async throws -> Int64? {
         try await Command.run("audit", host.folder, "--trust", testSite.root).succeeded()
         return try folder.json("host/metadata/timestamp.json")["signed", "version"]?.number
-    }
-
-    /// A failure is no "it is not there": else an old site would look like a first upload.
-    @Test(
-        arguments: UploadHost.Way.tools,
-        ["exit 1", "exit 10", "echo 'cannot connect' >&2; exit 23", "kill -9 $$"])
-    func aToolThatFails(way: UploadHost.Way, script: String) async throws {
-        let host = try UploadHost(of: testSite, by: way)
-        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
-        try await update()
-        try await host.upload().succeeded()
-        let broken = try host.replacing(by: script)
-        try await host.isUnchanged {
-            for site in [testSite.site, folder["stale/site"]] {
-                try await host.upload(site, environment: broken).failed(69, naming: way.rawValue)
-                try await host.upload(site, "--dry-run", environment: broken).failed(69, naming: way.rawValue)
-            }
-        }
-        // Only when it writes.
-        try FileManager.default.removeItem(atPath: folder["host/metadata/timestamp.json"])
-        let writing =
-            way == .rclone
-            ? "case $* in copy*host) exit 1;; esac; exec $real \"$@\""
-            : "case $* in *ignore-existing*|*ignore-times*host/) exit 11;; esac; exec $real \"$@\""
-        try await host.isUnchanged {
-            try await host.upload(environment: host.replacing(by: writing)).failed(69, naming: way.rawValue)
-        }
-        try await host.upload().succeeded()
-    }
-
-    /// rsync says first what is wrong, and ends with a summary.
-    @Test func theCauseThatRsyncStates() async throws {
-        try folder.write("file", "")
-        let host = try UploadHost(of: testSite, by: .rsync, destination: "rsync:\(folder["file/site"])")
-        try await host.upload().failed(69, naming: "change_dir", "Not a directory")
-    }
-
-    /// It says that all is well, and does nothing.
-    @Test(arguments: UploadHost.Way.tools) func aToolThatDoesNothing(way: UploadHost.Way) async throws {
-        let host = try UploadHost(of: testSite, by: way)
-        try await host.upload(environment: host.replacing(by: "exit 0"))
-            .failed(69, naming: "does not read back as it was written")
-    }
-
-    /// A host that lists a name without end.
-    @Test(arguments: UploadHost.Way.tools) func aLineWithoutEnd(way: UploadHost.Way) async throws {
-        let host = try UploadHost(of: testSite, by: way)
-        try await host.upload(environment: host.replacing(by: "head -c 100000 /dev/zero | tr '\\0' '-'"))
-            .failed(69, naming: "a line of over 64 KiB")
-    }
-
-    @Test(arguments: UploadHost.Way.tools) func aToolThatIsNotThere(way: UploadHost.Way) async throws {
-        let host = try UploadHost(of: testSite, by: way)
-        try await host.upload(environment: ["PATH": folder["nothing"]]).failed(
-            66, naming: "install \(way.rawValue)")
-    }
-
-    /// A byte of each pack is changed on its way; the metadata are whole.
-    @Test(arguments: UploadHost.Way.tools) func aToolThatChangesWhatItWrites(way: UploadHost.Way) async throws
-    {
-        let host = try UploadHost(of: testSite, by: way)
-        try await host.upload().succeeded()
-        try await update()
-        try await Tool.run("cp", "-a", host.folder, folder["before"])
-        let changing = """
-            $real "$@"; code=$?
-            case "$*" in check\\ *|lsf\\ *|*--dry-run*|*--list-only*) exit $code;; esac
-            cd '\(host.folder)'
-            for pack in $(find . -name '*.avpack'); do
-                [ -e "\(folder["before"])/$pack" ] || printf X | dd of="$pack" bs=1 seek=100 conv=notrunc 2>/dev/null
-            done
-            exit $code
-            """
-        let environment = try host.replacing(by: changing)
-        try await host.upload(environment: environment).failed(69, naming: "does not read back")
-        #expect(try await version(host) == 1)
-        // What is left there has the right sizes, and is not taken for what was signed.
-        try await host.upload(environment: environment).failed(69, naming: "does not read back")
-        #expect(try await version(host) == 1)
-        let repaired = try await host.upload(nil, "--json")
-        #expect(try UploadHost.sent(repaired).count { $0.hasSuffix(".avpack") } == 3)
-        #expect(try await version(host) == 2)
-        #expect(try host.content() == Tree(testSite.site))
-    }
-
-    /// Half a numbered file, as a tool leaves it that writes in place and is killed.
-    @Test(arguments: UploadHost.Way.allCases) func halfAFile(way: UploadHost.Way) async throws {
-        let host = try UploadHost(of: testSite, by: way)
-        try await host.upload().succeeded()
-        try await update()
-        let pack = try testSite.publishedPack("one")
-        for name in ["metadata/2.targets.json", "metadata/2.snapshot.json", pack] {
-            let bytes = try folder.bytes("vault/site/\(name)")
-            try folder.write("host/\(name)", Array(bytes.prefix(bytes.count / 2)))
-        }
-        try await host.upload().succeeded()
-        #expect(try await version(host) == 2)
-        #expect(try host.content() == Tree(testSite.site))
     }
 
     /// Killed before each of its system calls that give a file its name: the host has the old state or the new one, and the next
