@@ -34,6 +34,7 @@ part maze sh Samples/maze.sh
 part tagged sh Samples/tagged.sh
 part studio sh Samples/studio.sh
 part fuzzing sh Tests/Fuzzing/run.sh 600
+part planted-faults env -u ASSETVAULT_COMMAND -u REQUEST_PEER sh Tests/PlantedFaults/run.sh
 # Without the release command: the sanitizers build their own.
 part sanitizing env -u ASSETVAULT_COMMAND -u REQUEST_PEER sh Tests/Sanitizing/run.sh
 [ -z "$failed" ] || {

@@ -75,7 +75,7 @@ struct ScriptRun {
         _ words: ArraySlice<String>, from rest: inout ArraySlice<Script.Line>
     ) async throws {
         let names = words.first?.split(separator: ",").map(String.init) ?? []
-        guard let end = rest.firstIndex(where: { $0.text == "end" }), !names.isEmpty,
+        guard let end = Self.end(in: rest), !names.isEmpty,
             words.dropFirst().count.isMultiple(of: names.count)
         else { throw ScriptFailure("each needs a name, values, and a line 'end'") }
         let block = rest[..<end]
@@ -84,6 +84,17 @@ struct ScriptRun {
         while !values.isEmpty {
             for name in names { variables[name] = values.popFirst() }
             try await run(block)
+        }
+    }
+
+    /// The `end` of a block whose blocks have their own.
+    private static func end(in lines: ArraySlice<Script.Line>) -> Int? {
+        var depth = 0
+        return lines.firstIndex { line in
+            if line.text.hasPrefix("each ") { depth += 1 }
+            guard line.text == "end" else { return false }
+            depth -= 1
+            return depth < 0
         }
     }
 
@@ -109,10 +120,11 @@ struct ScriptRun {
         case "contains": try expect(text(of: one(arguments)), toContain: arguments.dropFirst())
         case "is": try expect(text(of: one(arguments)), toBe: arguments.dropFirst().joined(separator: "\n"))
         case "cmp": try expectEqualTexts(arguments)
-        case "exists": try arguments.forEach { if try !folder.exists($0) { throw ScriptFailure("no \($0)") } }
+        case "exists":
+            for path in arguments where try !folder.exists(path) { throw ScriptFailure("no \(path)") }
         case "same": try expectEqualTrees(arguments)
         case "remember": for path in arguments { remembered[path] = try Tree(folder[path]) }
-        case "unchanged": try arguments.forEach(expectUnchanged)
+        case "unchanged": for path in arguments { try expectUnchanged(path) }
         case "damage": try damage(arguments)
         case "json": try expectJSON(arguments)
         case "edit": try edit(arguments)

@@ -32,7 +32,7 @@ struct ScriptWords {
             } else if word == "|" {
                 commands.append([])
             } else {
-                for part in word.split(separator: " ") {
+                for part in word.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
                     commands[last] += part.contains("*") ? try paths(String(part)) : [String(part)]
                 }
             }
@@ -64,9 +64,9 @@ struct ScriptWords {
         return value
     }
 
+    /// A pattern that nothing matches stands for itself, as in a shell.
     private func paths(_ pattern: String) throws -> [String] {
         let found = try matches(pattern)
-        if found.isEmpty { throw ScriptFailure("nothing matches \(pattern)") }
-        return found
+        return found.isEmpty ? [pattern] : found
     }
 }
