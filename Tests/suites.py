@@ -58,22 +58,20 @@ def jobs_of(binary, only, skipped):
     for test in listed.splitlines():
         module, _, rest = test.partition(".")
         names.add(module if module in WHOLE_MODULES else f"{module}.{rest.partition('/')[0]}")
+    # Each script is a job of its own.
+    names.discard(SCRIPT_SUITE)
+    names.update(f"script-{path.relative_to(SCRIPTS).with_suffix('')}" for path in SCRIPTS.rglob("*.txt"))
     names = {name for name in names if re.search(only, name) and not (skipped and re.search(skipped, name))}
     if not names:
         sys.exit("no tests were found")
 
     def job(name):
+        if name.startswith("script-"):
+            return Job(name, ["env", f"ASSETVAULT_SCRIPT={name.removeprefix('script-')}", *job(SCRIPT_SUITE).command])
         order = [] if name in WAITING else ["--no-parallel"]
         return Job(name, [*swift_testing, *order, "--filter", f"^{re.escape(name)}[./]"])
 
-    # Each script is a job of its own.
-    names.discard(SCRIPT_SUITE)
-    scripts = [
-        Job(f"script-{script}", ["env", f"ASSETVAULT_SCRIPT={script}", *job(SCRIPT_SUITE).command])
-        for script in sorted(str(path.relative_to(SCRIPTS).with_suffix("")) for path in SCRIPTS.rglob("*.txt"))
-        if re.search(only, f"script-{script}") and not (skipped and re.search(skipped, f"script-{script}"))
-    ]
-    return [job(name) for name in sorted(names)] + scripts
+    return [job(name) for name in sorted(names)]
 
 
 class Lanes:
