@@ -73,9 +73,7 @@ private struct JSONSourceParser {
     private mutating func next() throws(VaultError) -> JSONToken {
         let bytes = bytes
         do throws(VaultError) { return try reader.next(in: bytes.span) } catch {
-            throw VaultError(
-                error.category, error.problem, at: place(of: reader.position),
-                remedy: error.remedy)
+            throw error.with(at: place(of: reader.position))
         }
     }
 

@@ -38,7 +38,7 @@ public struct LocatedJSON: Sendable {
     /// Runs `make`; its errors get the place of this value.
     public func map<Result>(_ make: () throws(VaultError) -> Result) throws(VaultError) -> Result {
         do throws(VaultError) { return try make() } catch {
-            throw self.error(error.category, error.problem, remedy: error.remedy)
+            throw error.with(at: place)
         }
     }
 

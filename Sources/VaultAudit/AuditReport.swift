@@ -27,7 +27,7 @@ public struct AuditReport: Sendable {
     public internal(set) var roles: [TrustSummary.Role] = []
     public internal(set) var packs: [AuditedPack] = []
     /// What was found about the subject as a whole; findings about one pack stand with it.
-    public internal(set) var findings: [AuditFinding] = []
+    public internal(set) var findings: [Finding] = []
     /// Bytes of all files that are exactly what was said of them.
     public internal(set) var verifiedBytes: UInt64 = 0
 
@@ -35,7 +35,7 @@ public struct AuditReport: Sendable {
 
     public var isPinned: Bool { trust == .pinned }
 
-    public var allFindings: [AuditFinding] { findings + packs.flatMap(\.findings) }
+    public var allFindings: [Finding] { findings + packs.flatMap(\.findings) }
 
     /// How many findings are errors.
     public var problemCount: Int { errors.count }
@@ -65,30 +65,32 @@ public struct AuditReport: Sendable {
         } catch {
             let failure = error.asMissingFile(in: site)
             trust = failure.isHostFailure ? .unread : .failed
-            findings.append(AuditFinding(failure))
+            findings.append(Finding(failure))
             let reason = failure.isHostFailure ? "be read" : "be verified"
             findings.append(
-                AuditFinding(
-                    .note, "its metadata could not \(reason), so nothing that it lists was looked at",
+                Finding(
+                    .note, "not-looked-at",
+                    "its metadata could not \(reason), so nothing that it lists was looked at",
                     at: subject, remedy: "audit it again when they can"))
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned
         roles = TrustSummary(of: tree, now: now).roles
         findings += roles.filter { $0.expires <= now }.map {
-            AuditFinding(
-                .error(.untrusted), "version \($0.version) expired at \($0.expires), and now it is \(now)",
+            Finding(
+                .error(.untrusted), "expired",
+                "version \($0.version) expired at \($0.expires), and now it is \(now)",
                 at: $0.role.fileName,
                 remedy:
                     "check this machine's clock; if it is right, publish again: clients refuse what is new here"
             )
         }
         findings += roles.filter { $0.isDue && now < $0.expires }.map {
-            AuditFinding(
-                .warning, "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
+            .warning(
+                "expires-soon", "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
                 at: $0.role.fileName, remedy: "publish again before then, or clients refuse the site")
         }
-        findings += tree.refusals.map { AuditFinding($0.error.asMissingFile(in: site)) }
+        findings += tree.refusals.map { Finding($0.error.asMissingFile(in: site)) }
         return tree
     }
 
@@ -114,7 +116,7 @@ public struct AuditedPack: Sendable {
     public internal(set) var keyIDs: [KeyID] = []
     /// How many files and empty folders were verified; nil without a key.
     public internal(set) var verifiedEntries: Int?
-    public internal(set) var findings: [AuditFinding] = []
+    public internal(set) var findings: [Finding] = []
 
     init(place: String) { self.place = place }
 

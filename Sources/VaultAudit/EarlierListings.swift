@@ -17,7 +17,7 @@ struct EarlierListings {
 
     private(set) var listings: [Listing] = []
     /// Kept metadata that can't be read.
-    private(set) var findings: [AuditFinding] = []
+    private(set) var findings: [Finding] = []
 
     init(in folder: MetadataFolder, of tree: TargetTree) async {
         // Without versions in the names nothing is kept.
@@ -41,8 +41,8 @@ struct EarlierListings {
                 // What follows on the newest is no part of the site.
                 guard let role = file.role, let newest = newest[role], file.version < newest else { continue }
                 findings.append(
-                    AuditFinding(
-                        .error(.corrupt), "earlier metadata that can't be read: \(error.problem)",
+                    .damaged(
+                        "earlier metadata that can't be read: \(error.problem)",
                         at: folder.place(of: file.hostedName),
                         remedy: "put the publisher's copy of it there, or prune it"))
             }
@@ -56,7 +56,7 @@ struct EarlierListings {
         _ observe: (AuditProgress) -> Void
     ) async {
         report.findings += findings
-        var notes: [AuditFinding] = []
+        var notes: [Finding] = []
         for listing in listings {
             var place = listing.target.path
             do throws(VaultError) {
@@ -64,8 +64,9 @@ struct EarlierListings {
                 place = path.string
                 guard try FileSystem.exists(path) else {
                     notes.append(
-                        AuditFinding(
-                            .note, "it is gone, and \(listing.metadata) lists it: it can't be restored",
+                        Finding(
+                            .note, "gone",
+                            "it is gone, and \(listing.metadata) lists it: it can't be restored",
                             at: place, remedy: "put a backup of it there, if it may be needed"))
                     continue
                 }
@@ -75,14 +76,14 @@ struct EarlierListings {
                 guard findings.isEmpty else { continue }
                 report.verifiedBytes += listing.target.length
                 notes.append(
-                    AuditFinding(
-                        prunable: "an earlier version, which can be restored; \(listing.metadata) lists it",
+                    .prunable(
+                        "an earlier version, which can be restored; \(listing.metadata) lists it",
                         at: place))
             } catch {
-                report.findings.append(AuditFinding(error, at: place))
+                report.findings.append(Finding(error, at: place))
             }
         }
-        report.findings += AuditFinding.first(
+        report.findings += Finding.first(
             of: notes, kind: "files that only earlier metadata lists", at: report.subject)
     }
 
@@ -90,7 +91,7 @@ struct EarlierListings {
     private static func problems(
         of file: OpenFileReference, at place: String, as target: TargetRecord,
         _ observe: (AuditProgress) -> Void
-    ) async throws(VaultError) -> [AuditFinding] {
+    ) async throws(VaultError) -> [Finding] {
         if let pack = try? ListedPack(target).pack {
             return await PackExamination(place: place, manifest: pack, keys: nil).run(on: file, observe)
                 .findings

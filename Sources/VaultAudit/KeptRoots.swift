@@ -18,15 +18,15 @@ struct KeptRoots {
     }
 
     /// What is wrong with the file of the pin, or with one before it.
-    func findings() async -> [AuditFinding] {
-        var findings: [AuditFinding] = []
+    func findings() async -> [Finding] {
+        var findings: [Finding] = []
         var next: VerifiedRoot?
         let first = max(1, pinned.version - Int64(RootHistory.limit))
         for version in (first...pinned.version).reversed() {
             do throws(VaultError) {
                 next = try await root(version, before: next)
             } catch {
-                findings.append(AuditFinding(error.asMissingFile(in: site)))
+                findings.append(Finding(error.asMissingFile(in: site)))
                 next = nil
             }
         }

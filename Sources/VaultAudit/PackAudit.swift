@@ -41,14 +41,14 @@ public struct PackAudit: Sendable {
         switch evidence {
         case .nothing:
             report.findings.append(
-                AuditFinding(
-                    .note, "no manifest: not bound to anything signed", at: path.string,
+                Finding(
+                    .note, "no-evidence", "no manifest: not bound to anything signed", at: path.string,
                     remedy: "give its manifest, or its site", hint: .evidence))
         case .manifest(let file):
             manifest = try PackManifestFile.read(file)
             report.findings.append(
-                AuditFinding(
-                    .note,
+                Finding(
+                    .note, "unsigned-manifest",
                     "the manifest is not signed: the pack matches it, but nothing shows whose it is",
                     at: file.string, remedy: "give its site for signed metadata", hint: .evidence))
         case .site(let site, let pinnedRoot):
@@ -71,7 +71,7 @@ public struct PackAudit: Sendable {
     ) throws(VaultError) -> PackManifest? {
         let pack: PackFile
         do throws(VaultError) { pack = try PackFile(file, as: nil) } catch {
-            report.findings.append(AuditFinding(error, at: path.string))
+            report.findings.append(Finding(error, at: path.string))
             return nil
         }
         let found = packs.packs.filter { $0.pack.contentKeyID == pack.contentKeyID }
@@ -89,7 +89,7 @@ public struct PackAudit: Sendable {
                 .missing, "the site lists no pack of '\(family)' with this file's header and footer",
                 at: path.string, remedy: "use the manifest of its version; or the file is damaged")
         }
-        report.findings.append(AuditFinding(contested: found, at: path.string))
+        report.findings.append(.contested(found, at: path.string))
         return nil
     }
 }

@@ -36,14 +36,12 @@ struct PackExamination {
         } catch {
             let isDamage = manifest != nil && error.category == .corrupt && !error.needsNewerRelease
             report.findings.append(
-                AuditFinding(
-                    .error(error.category), error.problem, at: place,
-                    remedy: isDamage ? Self.damageRemedy : error.remedy))
+                Finding(isDamage ? error.with(remedy: Self.damageRemedy) : error, at: place))
         }
         return report
     }
 
-    private func findings(of check: PackVerification) -> [AuditFinding] {
+    private func findings(of check: PackVerification) -> [Finding] {
         var problems: [String] = []
         if !check.damagedPieces.isEmpty {
             let shown = check.damagedPieces.prefix(8).map(String.init).joined(separator: ", ")
@@ -52,7 +50,7 @@ struct PackExamination {
         }
         if !check.isCatalogSound { problems.append("the catalog is damaged") }
         return problems.map { problem in
-            AuditFinding(.error(.corrupt), problem, at: place, remedy: Self.damageRemedy)
+            .damaged(problem, at: place, remedy: Self.damageRemedy)
         }
     }
 
@@ -61,11 +59,11 @@ struct PackExamination {
         Result { () throws(VaultError) in try file.file.sha256() }
     }
 
-    private func findings(ofWhole digest: SHA256Digest) -> [AuditFinding] {
+    private func findings(ofWhole digest: SHA256Digest) -> [Finding] {
         guard let manifest, manifest.sha256 != digest else { return [] }
         return [
-            AuditFinding(
-                .error(.corrupt), "the file has the SHA-256 \(digest.hex), not that of its manifest",
+            .damaged(
+                "the file has the SHA-256 \(digest.hex), not that of its manifest",
                 at: place,
                 remedy: "publish the pack again: its parts are sound, but other programs will refuse it")
         ]
@@ -102,8 +100,8 @@ struct PackExamination {
                 damaged += 1
                 position = file.content.upperBound
                 report.findings.append(
-                    AuditFinding(
-                        .error(.corrupt), error.problem, at: "\(place): \(file.path.string)",
+                    .damaged(
+                        error.problem, at: "\(place): \(file.path.string)",
                         remedy: error.needsNewerRelease ? error.remedy : Self.damageRemedy))
             }
         }

@@ -47,7 +47,7 @@ public struct SiteAudit: Sendable {
             var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)
             pack.name = names?[listed: listing.pack.id]?.name
             if listing.pack.id.description == PackNames.packID, !pack.isSound {
-                pack.findings.append(AuditFinding(lostNamesAt: pack.place))
+                pack.findings.append(.lostNames(at: pack.place))
             }
             report.append(pack)
         }
@@ -55,7 +55,7 @@ public struct SiteAudit: Sendable {
         for skipped in published.skipped {
             await examine(skipped.target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
         }
-        report.findings += published.contested.map { AuditFinding(contested: $0, at: report.subject) }
+        report.findings += published.contested.map { .contested($0, at: report.subject) }
         if let root = site.location.path {
             let earlier = await EarlierListings(in: MetadataFolder(root.appending("metadata")), of: tree)
             await earlier.examine(at: site, in: tree.chain, &report, observe)
@@ -65,12 +65,12 @@ public struct SiteAudit: Sendable {
     }
 
     /// Channels with quiet names that list packs, and no table.
-    private func unnamedChannels(of tree: TargetTree) -> [AuditFinding] {
+    private func unnamedChannels(of tree: TargetTree) -> [Finding] {
         tree.chain.channels.filter(tree.hasQuietNames).compactMap { channel in
             guard let packs = try? PublishedPacks(of: tree, in: channel).packs, !packs.isEmpty,
                 !packs.contains(where: { $0.pack.id.description == PackNames.packID })
             else { return nil }
-            return AuditFinding(unnamed: channel, at: site.location.description)
+            return .unnamed(channel, at: site.location.description)
         }
     }
 
@@ -100,7 +100,7 @@ public struct SiteAudit: Sendable {
             (pack.id, pack.version) = (listing.pack.id, listing.pack.version)
             pack.length = listing.pack.length
             pack.keyIDs = listing.pack.slots.map(\.keyID)
-            pack.findings.append(AuditFinding(error, at: place))
+            pack.findings.append(Finding(error, at: place))
             return pack
         }
     }
@@ -119,12 +119,12 @@ public struct SiteAudit: Sendable {
             report.verifiedBytes += target.length
             let isOurs = PackManifest.format(of: target.json) == PackManifest.format
             report.findings.append(
-                AuditFinding(
-                    isOurs ? .warning : .note,
+                Finding(
+                    isOurs ? .warning : .note, "skipped-target",
                     "only length and digest were checked, and clients skip it: \(reason)", at: place,
                     remedy: isOurs ? "publish it again" : "look at it with the program that it is for"))
         } catch {
-            report.findings.append(AuditFinding(error, at: place))
+            report.findings.append(Finding(error, at: place))
         }
     }
 

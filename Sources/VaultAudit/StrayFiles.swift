@@ -1,5 +1,6 @@
 import SystemPackage
 import UpdateFramework
+import VaultErrors
 import VaultFileSystem
 import VaultSite
 
@@ -47,8 +48,8 @@ struct StrayFiles {
         return file.version <= newest
     }
 
-    func findings() -> [AuditFinding] {
-        var strays: [AuditFinding] = []
+    func findings() -> [Finding] {
+        var strays: [Finding] = []
         for folder in folders.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let path = folder.isEmpty ? root : root.appending(String(decoding: folder, as: UTF8.self))
             // Missing files are reported elsewhere.
@@ -59,12 +60,12 @@ struct StrayFiles {
                     continue
                 }
                 strays.append(
-                    AuditFinding(
-                        prunable: "nothing in the metadata names it",
+                    .prunable(
+                        "nothing in the metadata names it",
                         at: "\(path)/\(String(decoding: name, as: UTF8.self))"))
             }
         }
-        return AuditFinding.first(
+        return Finding.first(
             of: strays, kind: "files and folders that nothing in the metadata names", at: root.string)
     }
 }

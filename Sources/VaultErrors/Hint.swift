@@ -38,11 +38,3 @@ public enum Hint: Sendable, Hashable {
     /// The passphrase of a signing key.
     case passphrase
 }
-
-extension VaultError {
-    /// The same error with a hint for its remedy.
-    public func hinting(_ hint: Hint) -> VaultError {
-        VaultError(
-            category, problem, at: place, remedy: remedy, hint: hint, missingBytes: missingBytes)
-    }
-}

@@ -47,6 +47,6 @@ extension VaultError {
     /// The same, with the known name that is nearest to one that is missing.
     public func suggesting(_ name: String, among known: some Sequence<String>) -> VaultError {
         guard let nearest = Suggestion.nearest(to: name, among: known), nearest != name else { return self }
-        return VaultError(category, problem, at: place, remedy: "did you mean '\(nearest)'? Else \(remedy)")
+        return with(remedy: "did you mean '\(nearest)'? Else \(remedy)")
     }
 }

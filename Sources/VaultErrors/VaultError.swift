@@ -41,6 +41,9 @@ public struct VaultError: Error, Sendable, Equatable {
     }
 
     public let category: Category
+    /// What it is, more closely than the category says: stable, and what programs decide by. The category's name where nothing more
+    /// is said.
+    public let code: Finding.Code
     /// The problem, as a clause without a full stop.
     public let problem: String
     /// Where: a file, a URL, an entry, a role.
@@ -56,9 +59,10 @@ public struct VaultError: Error, Sendable, Equatable {
 
     public init(
         _ category: Category, _ problem: String, at place: String, remedy: String, hint: Hint? = nil,
-        missingBytes: UInt64? = nil
+        missingBytes: UInt64? = nil, code: Finding.Code? = nil
     ) {
         self.category = category
+        self.code = code ?? Finding.Code(stringLiteral: category.rawValue)
         self.problem = problem
         self.place = place
         self.remedy = remedy
@@ -68,6 +72,17 @@ public struct VaultError: Error, Sendable, Equatable {
 }
 
 extension VaultError {
+    /// The same error with other parts: what is not named stays. Another category has its own code.
+    public func with(
+        _ category: Category? = nil, problem: String? = nil, at place: String? = nil, remedy: String? = nil,
+        hint: Hint? = nil
+    ) -> VaultError {
+        VaultError(
+            category ?? self.category, problem ?? self.problem, at: place ?? self.place,
+            remedy: remedy ?? self.remedy, hint: hint ?? self.hint, missingBytes: missingBytes,
+            code: category == nil || category == self.category ? code : nil)
+    }
+
     /// The task was cancelled; finished work is kept for the next attempt.
     public static func cancelled(_ place: String) -> VaultError {
         VaultError(

@@ -142,9 +142,7 @@ extension PackNames {
 
     /// An error with names in the place of listed IDs.
     public func naming(_ error: VaultError) -> VaultError {
-        VaultError(
-            error.category, naming(error.problem), at: naming(error.place), remedy: naming(error.remedy),
-            hint: error.hint, missingBytes: error.missingBytes)
+        error.with(problem: naming(error.problem), at: naming(error.place), remedy: naming(error.remedy))
     }
 }
 

@@ -1,5 +1,5 @@
 public import UpdateFramework
-import VaultErrors
+public import VaultErrors
 
 /// Who signs for a site, which versions are published, and when they expire.
 public struct TrustSummary: Sendable {
@@ -16,17 +16,21 @@ public struct TrustSummary: Sendable {
         public let grantedTags: [String]?
 
         /// Nil while there is time.
-        public var warning: String? {
+        public var warning: Finding? {
             guard isDue else { return nil }
             return daysLeft < 0
-                ? "\(role) version \(version) expired \(-daysLeft) days ago: clients take nothing new until it is published"
-                : "\(role) version \(version) expires at \(expires), in \(daysLeft) days: publish before then"
+                ? .warning(
+                    "expired", "\(role) version \(version) expired \(-daysLeft) days ago", at: role.name,
+                    remedy: "publish it: until then clients take nothing new")
+                : .warning(
+                    "expires-soon", "\(role) version \(version) expires at \(expires), in \(daysLeft) days",
+                    at: role.name, remedy: "publish before then")
         }
     }
 
     public let roles: [Role]
-    /// What should be done before long, each a sentence.
-    public let warnings: [String]
+    /// What should be done before long.
+    public let warnings: [Finding]
 
     public init(of tree: TargetTree, lifetime: MetadataLifetime = MetadataLifetime(), now: UTCTime) {
         let chain = tree.chain
@@ -57,6 +61,10 @@ public struct TrustSummary: Sendable {
         self.roles = roles
         warnings =
             roles.compactMap(\.warning)
-            + tree.refusals.map { "\($0.role) is not believed: \($0.error.problem)" }
+            + tree.refusals.map {
+                Finding(
+                    $0.error.with(problem: "\($0.role) is not believed: \($0.error.problem)"), as: .warning,
+                    at: $0.role.name)
+            }
     }
 }

@@ -1,29 +1,10 @@
 import SealedPack
-public import UpdateFramework
-import VaultErrors
-
-/// Tags that packs of a team carry, and that the site does not grant to the team.
-public struct WithheldTags: SiteNotice, Hashable {
-    public let team: MetadataRole
-    /// Sorted.
-    public let tags: [String]
-
-    private static let namedTags = 4
-
-    public var problem: String {
-        let names = tags.map { "'\($0.excerpt)'" }.listed(upTo: Self.namedTags)
-        return
-            "tags of packs of the team '\(team)' count for nothing, as the site does not grant them: \(names)"
-    }
-
-    public var remedy: String {
-        "add them to \"tags\" of the team in vault.json, or let the team drop them"
-    }
-}
+import UpdateFramework
+public import VaultErrors
 
 extension PublishedPacks {
-    /// Each team once, sorted by their names.
-    public var withheldTags: [WithheldTags] {
+    /// The tags that packs of teams carry, and that the site does not grant to the team: each team once, sorted by their names.
+    public var withheldTags: [Finding] {
         var found: [MetadataRole: Set<String>] = [:]
         for listed in packs {
             guard let team = listed.signer else { continue }
@@ -31,6 +12,13 @@ extension PublishedPacks {
                 found[team, default: []].formUnion(pack.offer.withheldTags)
             }
         }
-        return found.sorted { $0.key < $1.key }.map { WithheldTags(team: $0.key, tags: $0.value.sorted()) }
+        return found.sorted { $0.key < $1.key }.map { team, tags in
+            let names = tags.sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
+            return .warning(
+                "withheld-tags",
+                "tags of packs of the team '\(team)' count for nothing, as the site does not grant them: \(names)",
+                at: team.name,
+                remedy: "add them to \"tags\" of the team in vault.json, or let the team drop them")
+        }
     }
 }

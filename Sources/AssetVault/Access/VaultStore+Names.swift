@@ -231,8 +231,6 @@ extension VaultError {
 
     /// An error of the table of names: nobody knows its ID.
     var ofNames: VaultError {
-        VaultError(
-            category, "the site's names are quiet, and their table is not open: \(problem)", at: place,
-            remedy: remedy, hint: hint, missingBytes: missingBytes)
+        with(problem: "the site's names are quiet, and their table is not open: \(problem)")
     }
 }

@@ -143,8 +143,7 @@ public final class VaultStore: Sendable {
         guard let pack else { return nil }
         var matches = await KeyMatches(keys)
         return await matches.missingKey(of: pack).map { error in
-            VaultError(
-                .key, "the key does not open it: \(error.problem)", at: error.place, remedy: error.remedy)
+            error.with(problem: "the key does not open it: \(error.problem)")
         }
     }
 

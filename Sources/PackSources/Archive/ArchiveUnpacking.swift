@@ -128,8 +128,7 @@ extension ArchiveUnpacking {
                 try unpack(entry, of: reader, into: target)
             } catch {
                 let place = error.place.hasPrefix("entry ") ? "\(reader.name): \(error.place)" : error.place
-                throw VaultError(
-                    error.category, error.problem, at: place, remedy: error.remedy, hint: error.hint)
+                throw error.with(at: place)
             }
         }
         try directory?.checkCount(count)

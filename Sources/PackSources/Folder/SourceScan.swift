@@ -100,7 +100,7 @@ struct SourceScan {
             throw error(
                 "is a symbolic link", name,
                 remedy: "leave it out, or pack its target"
-            ).hinting(.followingLinks)
+            ).with(hint: .followingLinks)
         }
         let path = folder.path.appending(String(decoding: name, as: UTF8.self))
         guard let status = try FileSystem.status(of: path, followingLinks: true) else {

@@ -20,7 +20,7 @@ final class HostedSite: Sendable {
     let isReplacement: Bool
     /// Files under numbers that would come next.
     private let foreignFiles: [MetadataCopy.ForeignFile]
-    private let successionWarnings: [Warning]
+    private let successionWarnings: [Finding]
     private let scratch: ScratchFolder
     private let now: UTCTime
     private let wholePacks = Mutex(0)
@@ -145,32 +145,41 @@ final class HostedSite: Sendable {
             at: site.place(of: expired.document.hostedName), remedy: remedy)
     }
 
-    var warnings: [Warning] {
+    var warnings: [Finding] {
         var warnings = successionWarnings
         if let expired {
             warnings.append(
-                Warning(
-                    "the host's \(expired.document.role) expired at \(expired.expires): it may be an old state; what is signed"
-                        + " now continues what the host serves, so make sure that this is your newest publication"
+                .warning(
+                    "expired-host",
+                    "the host's \(expired.document.role) expired at \(expired.expires): it may be an old state",
+                    at: "host",
+                    remedy:
+                        "make sure that this is your newest publication: what is signed now continues what the host serves"
                 ))
         }
         if let first = foreignFiles.first {
             let names = foreignFiles.map(\.name.hostedName).listed(upTo: 4)
             warnings.append(
-                Warning(
-                    "the host has files under the next numbers that are not this vault's: \(names): \(first.problem); higher numbers"
-                        + " are used: remove these files there"))
+                .warning(
+                    "foreign-files",
+                    "the host has files under the next numbers that are not this vault's: \(names): \(first.problem)",
+                    at: "host", remedy: "remove these files there; higher numbers are used"))
         }
         if isReplacement {
             warnings.append(
-                Warning(
-                    "another publisher's version \(tree.chain.timestamp.version) replaced the one that was published from"
-                        + " here; a higher version is published now, for clients that have either"))
+                .warning(
+                    "replaced-version",
+                    "another publisher's version \(tree.chain.timestamp.version) replaced the one that was published from here",
+                    at: "host", remedy: "a higher version is published now, for clients that have either"))
         }
         let count = wholePacks.withLock { $0 }
         if count > 0 {
             warnings.append(
-                "the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole")
+                .warning(
+                    "no-ranges",
+                    "the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole",
+                    at: "host",
+                    remedy: "let it answer requests of ranges (RFC 9110)"))
         }
         return warnings
     }

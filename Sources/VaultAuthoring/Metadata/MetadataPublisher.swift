@@ -2,7 +2,7 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
+public import VaultErrors
 import VaultFileSystem
 import VaultKeys
 import VaultSite
@@ -10,7 +10,7 @@ import VaultSite
 /// The metadata files that a command wrote to a site.
 public struct MetadataReport: Sendable {
     public internal(set) var written: [String] = []
-    public internal(set) var warnings: [Warning] = []
+    public internal(set) var warnings: [Finding] = []
 }
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.
@@ -63,9 +63,11 @@ struct MetadataPublisher {
         case .signed(let file)?: newRoot = file
         case .pending(let file)?:
             report.warnings.append(
-                Warning(
-                    "\(file.path) waits for signatures by \(file.missing): sign it where these keys are kept, then publish"
-                        + " again; the root expires at \(site.root.expires)", hint: .signing))
+                .warning(
+                    "waits-for-signatures",
+                    "\(file.path) waits for signatures by \(file.missing), and the root expires at \(site.root.expires)",
+                    at: MetadataRole.root.name,
+                    remedy: "sign it where these keys are kept, then publish again", hint: .signing))
         case nil: break
         }
         let successor = try newRoot.map { file throws(VaultError) in
@@ -168,7 +170,7 @@ struct MetadataPublisher {
     }
 
     /// What only the teams can repair.
-    private func teamWarnings(_ tree: TargetTree?) -> [Warning] {
+    private func teamWarnings(_ tree: TargetTree?) -> [Finding] {
         let teams = Set(deliveries.map(\.team.role))
         let due = (tree?.delegatedRoles ?? []).filter {
             teams.contains($0.document.role) && session.period.isDue($0.document.role, expiring: $0.expires)
@@ -178,9 +180,17 @@ struct MetadataPublisher {
         // A copy of a host's metadata does not have what was refused there, nor the reason.
         let known = Dictionary((site.tree?.refusals ?? []).map { ($0.role, $0) }) { first, _ in first }
         let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }.map { known[$0.role] ?? $0 }
-        return due.map { Warning("the team '\($0.document.role)' must publish again before \($0.expires)") }
-            + refused.map { Warning("clients refuse the team '\($0.role)': \($0.error.problem)") }
-            + withheld.map { Warning($0) }
+        return due.map {
+            .warning(
+                "expires-soon", "the list of the team '\($0.document.role)' expires at \($0.expires)",
+                at: $0.document.role.name, remedy: "let the team publish again before then")
+        }
+            + refused.map {
+                Finding(
+                    $0.error.with(problem: "clients refuse the team '\($0.role)': \($0.error.problem)"),
+                    as: .warning,
+                    at: $0.role.name)
+            } + withheld
     }
 
     /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.

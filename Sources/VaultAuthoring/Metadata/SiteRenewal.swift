@@ -15,7 +15,7 @@ struct SiteRenewal {
     /// Whether a higher version is needed though nothing else changed (``CurrentSite/isReplacement``).
     var isReplacement = false
     /// What should be done before long, each a sentence.
-    private(set) var warnings: [Warning] = []
+    private(set) var warnings: [Finding] = []
     /// Files that must be signed elsewhere before anything is published.
     private(set) var pendingFiles: [MissingSignatures] = []
 
@@ -91,9 +91,12 @@ struct SiteRenewal {
                     }
                     references[listing.role] = old.reference
                     warnings.append(
-                        Warning(
-                            "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
-                                + " \(signing.pending.folder) before then", hint: .signing))
+                        .warning(
+                            "expires-soon",
+                            "\(listing.role) version \(old.version) expires at \(old.expires)",
+                            at: listing.role.name,
+                            remedy: "sign what waits in \(signing.pending.folder) before then",
+                            hint: .signing))
                 }
             }
         }

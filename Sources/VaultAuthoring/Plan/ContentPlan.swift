@@ -47,7 +47,7 @@ public struct ContentPlan: Sendable {
     public private(set) var untagged: [PackID: [EntryPath]] = [:]
     /// Where the rules of resource trees stand whose patterns match no file.
     public private(set) var unusedRules: [String] = []
-    public private(set) var unusedFallbacks: [UnusedFallback] = []
+    public private(set) var unusedFallbacks: [Finding] = []
     /// Where the rules of resource trees stand that give traits to files without variants.
     public private(set) var rulesWithoutVariants: [String] = []
     /// Of several sources' packs with a common tag, and of packs of teams that the keys open; sorted by path.
@@ -55,7 +55,7 @@ public struct ContentPlan: Sendable {
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
     /// Of the newest packs of teams, and of the names that are published.
-    public private(set) var notices: [any SiteNotice] = []
+    public private(set) var notices: [Finding] = []
     /// Whether the site also has packs of teams, of which nothing is counted here.
     public let hasTeams: Bool
 
@@ -100,7 +100,9 @@ public struct ContentPlan: Sendable {
         limits = settings.limits
         hasTeams = !settings.structure.teams.isEmpty
         isPublishedUnknown = published.areUnknown
-        if settings.pin == nil, let names = NewNames(from: published.areQuiet, to: settings.hasQuietNames) {
+        if settings.pin == nil,
+            let names = NewNames.finding(from: published.areQuiet, to: settings.hasQuietNames)
+        {
             notices.append(names)
         }
         let whole = settings.pin.map { Pin.listing($0.snapshot) }

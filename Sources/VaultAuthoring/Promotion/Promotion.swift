@@ -178,7 +178,7 @@ public struct Promotion: Sendable {
         default: try proposal.takeAll()
         }
         try proposal.requireLine(allowingOlder: allowsOlder, in: destination)
-        proposal.newNames = NewNames(from: present, to: offered)
+        proposal.newNames = NewNames.finding(from: present, to: offered)
         return (proposal, restored)
     }
 }

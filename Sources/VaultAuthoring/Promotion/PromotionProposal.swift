@@ -13,8 +13,8 @@ struct PromotionProposal {
     private var chosen: Set<PackID> = []
     private let compatible: CompatibleVersions
     /// Set where all packs get other names.
-    var newNames: NewNames?
-    var warnings: [Warning] { newNames.map { [Warning($0)] } ?? [] }
+    var newNames: Finding?
+    var warnings: [Finding] { newNames.map { [$0] } ?? [] }
 
     init(from origin: OwnListing, to destination: OwnListing, keeping compatible: CompatibleVersions) {
         self.compatible = compatible

@@ -1,5 +1,5 @@
 public import SealedPack
-import VaultErrors
+public import VaultErrors
 public import VaultSite
 
 /// What a promotion changes in a channel, and the metadata that it wrote.
@@ -37,7 +37,7 @@ public struct PromotionReport: Sendable {
     public internal(set) var written: [String] = []
     /// Of a preview: those that would be written.
     public internal(set) var toWrite: [String] = []
-    public internal(set) var warnings: [Warning] = []
+    public internal(set) var warnings: [Finding] = []
 }
 
 extension PromotionReport.Pack {

@@ -8,7 +8,7 @@ import VaultSite
 struct RestoredListing {
     let listing: OwnListing
     let snapshot: PublishedSnapshot
-    private(set) var warnings: [Warning] = []
+    private(set) var warnings: [Finding] = []
 
     /// - Throws: `missing`, `notHosted` or `corrupt` for a pack whose file is not there any more.
     init(
@@ -43,9 +43,10 @@ struct RestoredListing {
         listing = OwnListing(of: records)
         for (key, packs) in opened.sorted(by: { $0.key.text < $1.key.text }) {
             warnings.append(
-                Warning(
-                    "the vault key \(key.text), which nothing that is listed now is sealed for, opens \(packs.listed(upTo: 6))"
-                        + " again; give a key that opens these, to seal them for others"))
+                .warning(
+                    "key-opens-again",
+                    "the vault key \(key.text), which nothing that is listed now is sealed for, opens \(packs.listed(upTo: 6)) again",
+                    at: "keys", remedy: "give a key that opens these, to seal them for others"))
         }
     }
 }

@@ -30,18 +30,25 @@ struct DroppedKeys {
     /// Whether a version of the pack is still listed for the key somewhere.
     func stillOpens(_ key: SlotHolder, _ id: PackID) -> Bool { open[key]?.contains { $0.id == id } ?? false }
 
-    var warnings: [Warning] {
+    var warnings: [Finding] {
         var warnings = open.sorted { $0.key.text < $1.key.text }.map { key, open in
-            Warning(
-                "the vault key \(key.text) still opens what is listed: \(open.map(\.text).listed(upTo: 6)); give a key that opens these,"
-                    + " promote other versions, or let the team seal them for others")
+            Finding.warning(
+                "dropped-key-opens",
+                "the vault key \(key.text) still opens what is listed: \(open.map(\.text).listed(upTo: 6))",
+                at: "keys",
+                remedy:
+                    "give a key that opens these, promote other versions, or let the team seal them for others"
+            )
         }
         if !dropped.isEmpty {
             let names = dropped.keys.map(\.text).sorted().listed(upTo: 4)
             warnings.append(
-                Warning(
-                    "holders of \(names) still read what was published before, and later versions of packs, which keep their content"
-                        + " keys; under a new ID a pack gets a new one. Earlier metadata with the old slots stay at the host until their"
+                .warning(
+                    "dropped-keys",
+                    "holders of \(names) still read what was published before, and later versions of packs, which keep their content keys",
+                    at: "keys",
+                    remedy:
+                        "under a new ID a pack gets a new one. Earlier metadata with the old slots stay at the host until their"
                         + " snapshots have expired and all but the last version of each pack are pruned; those that list a pack which"
                         + " is listed no more stay longer",
                     hint: .pruningToLastVersions))

@@ -90,9 +90,8 @@ struct PublishedNames {
 extension VaultError {
     fileprivate static func aboutNameKey(_ error: VaultError) -> VaultError {
         guard error.category == .key else { return error }
-        return VaultError(
-            .key, "names are quiet, and the vault's own key keeps what makes them: \(error.problem)",
-            at: error.place, remedy: error.remedy, hint: error.hint)
+        return error.with(
+            problem: "names are quiet, and the vault's own key keeps what makes them: \(error.problem)")
     }
 }
 

@@ -1,25 +1,22 @@
+import VaultErrors
 import VaultSite
 
 /// Quiet names are switched on or off in a channel: its clients have no pack by its new name.
-struct NewNames: SiteNotice {
-    private let areQuiet: Bool
-
+enum NewNames {
     /// Nil where the names stay.
     ///
     /// - Parameter wereQuiet: nil where nothing is published yet.
-    init?(from wereQuiet: Bool?, to areQuiet: Bool) {
+    static func finding(from wereQuiet: Bool?, to areQuiet: Bool) -> Finding? {
         guard let wereQuiet, wereQuiet != areQuiet else { return nil }
-        self.areQuiet = areQuiet
+        return .warning(
+            "new-names",
+            "quiet names are switched \(areQuiet ? "on" : "off"), so that all packs are listed by new names",
+            at: "quietNames", remedy: "clients download them again")
     }
 
     /// Nil also for a listing without packs.
-    init?(from present: OwnListing, to next: OwnListing) {
+    static func finding(from present: OwnListing, to next: OwnListing) -> Finding? {
         guard !next.packs.isEmpty else { return nil }
-        self.init(from: present.packs.isEmpty ? nil : present.hasQuietNames, to: next.hasQuietNames)
+        return finding(from: present.packs.isEmpty ? nil : present.hasQuietNames, to: next.hasQuietNames)
     }
-
-    var problem: String {
-        "quiet names are switched \(areQuiet ? "on" : "off"), so that all packs are listed by new names"
-    }
-    var remedy: String { "clients download them again" }
 }

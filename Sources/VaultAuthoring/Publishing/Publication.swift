@@ -81,11 +81,11 @@ public struct Publication: Sendable {
         let withheld = deliveries.flatMap(\.reachablePacks.withheldTags)
         return report(
             of: proposal, toWrite: metadata.written,
-            warnings: metadata.warnings + withheld.map { Warning($0) })
+            warnings: metadata.warnings + withheld)
     }
 
     private func report(
-        of proposal: PublicationProposal, written: [String] = [], toWrite: [String] = [], warnings: [Warning]
+        of proposal: PublicationProposal, written: [String] = [], toWrite: [String] = [], warnings: [Finding]
     ) -> PublicationReport {
         PublicationReport(
             channel: session.settings.structure.channels.first,
@@ -140,8 +140,8 @@ public struct Publication: Sendable {
         sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationProposal {
         let findings = try findings()
-        if order.isStrict, let first = findings.first(where: { $0.severity == .error }) ?? findings.first {
-            throw first.refusal(at: session.vault.path.string)
+        if order.isStrict, let first = findings.first(where: { $0.error != nil }) ?? findings.first {
+            throw first.refusal(as: .limit, at: session.vault.path.string)
         }
         try await keys.requireFewEnough(for: session.settings)
         var proposal = try await PublicationProposal(
@@ -152,7 +152,7 @@ public struct Publication: Sendable {
     }
 
     /// What 'plan' finds in the sources that are listed. What it finds of teams is among the warnings.
-    private func findings() throws(VaultError) -> [PlanFinding] {
+    private func findings() throws(VaultError) -> [Finding] {
         try session.settings.requireSources(in: session.vault)
         let settings = session.settings.withoutPinned
         let sources = PlannedSources(of: settings, in: session.vault, limit: order.unpackingLimit)

@@ -20,13 +20,6 @@ struct ChangedPacks {
         }
         if packs.count < Self.packLimit { packs[pack.id] = pack } else { uncounted += 1 }
     }
-
-    /// For a publisher.
-    var warning: Warning? {
-        uncounted == 0
-            ? nil
-            : "\(uncounted.counting("more pack")) changed: what their updates cost was not computed"
-    }
 }
 
 extension ChangedPacks {

@@ -10,7 +10,7 @@ import VaultSite
 struct PublicationProposal {
     private(set) var records: [TargetRecord]
     private(set) var packs: [PublicationReport.Pack] = []
-    private(set) var warnings: [Warning] = []
+    private(set) var warnings: [Finding] = []
     /// Of all packs of the listing.
     private var slots: [KeySlot] = []
     private var recipients = ChannelResealing.Recipients()
@@ -19,7 +19,7 @@ struct PublicationProposal {
     private let compatible: CompatibleVersions
     private(set) var changed = ChangedPacks()
     /// What 'plan' finds in the sources.
-    var findings: [PlanFinding] = []
+    var findings: [Finding] = []
     private(set) var restorations: [PublicationReport.Restoration] = []
     /// What quiet IDs stand for, as far as a key here opens their tables.
     private(set) var shown = PackNames()
@@ -69,18 +69,16 @@ struct PublicationProposal {
             in: settings.structure.sourceChannel, deliveries, shown, publisher.keys)
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
-        if let warning = changed.warning { warnings.append(warning) }
+        warnings += Finding.uncountedUpdates(changed.uncounted)
         warnings += session.warnings
         let teams = try await TeamPathConflicts(
             of: deliveries, in: settings, of: vault, keys: publisher.keys.own)
-        warnings += PlanFinding.naming(teams.conflicts).map { Warning($0) }
-        warnings += teams.notices.map { Warning($0) }
+        warnings += Finding.conflicting(teams.conflicts)
+        warnings += teams.notices
         if let warning = Self.readableTags(of: settings) { warnings.append(warning) }
-        if let notice = NewNames(from: listing, to: OwnListing(of: records)) {
-            warnings.append(Warning(notice))
-        }
+        if let names = NewNames.finding(from: listing, to: OwnListing(of: records)) { warnings.append(names) }
         let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
-        warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own)).map { Warning($0) }
+        warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own))
     }
 
     /// Lists what the sources are, except those that are pinned.
@@ -109,7 +107,10 @@ struct PublicationProposal {
                     try await publisher.seal(pack, after: earlier) { done in onPack(name, done) }
                 }
             if result.manifest.entryCount == 0, pack.pin == nil {
-                warnings.append("the source of '\(name)' is empty: \(vault.path.pushing(pack.source))")
+                warnings.append(
+                    .warning(
+                        "empty-source", "the source of '\(name)' is empty: \(vault.path.pushing(pack.source))",
+                        at: name.description, remedy: "put files there, or remove the pack from vault.json"))
             }
             try await add(
                 result, after: earlier, for: pack.audiences, by: publisher, isPinned: pack.pin != nil)
@@ -198,12 +199,14 @@ struct PublicationProposal {
     }
 
     /// Quiet names do not hide the tags that teams have.
-    private static func readableTags(of settings: VaultSettings) -> Warning? {
+    private static func readableTags(of settings: VaultSettings) -> Finding? {
         let teams = settings.structure.teams.filter { !$0.tags.isEmpty }
         guard settings.hasQuietNames, !teams.isEmpty else { return nil }
         let tags = Set(teams.flatMap(\.tags)).sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
-        return
-            "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags); \"quietNames\" hides the site's own"
+        return .warning(
+            "readable-tags",
+            "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags)",
+            at: "teams", remedy: "\"quietNames\" hides the site's own")
     }
 
     private mutating func add(
@@ -315,14 +318,17 @@ struct PublicationProposal {
             guard error.category == .limit else { throw error }
             try await publisher.files.host?.readHistory(of: ids)
             warnings.append(
-                Warning(
-                    "keys open packs that they did not open before; whether one of them was retired long ago is not known:"
-                        + " \(error.problem); \(error.remedy)"))
+                Finding(
+                    error.with(
+                        problem:
+                            "keys open packs that they did not open before; whether one of them was retired long ago is not known: \(error.problem)"
+                    ), as: .warning))
         }
         for id in try history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description }) {
             warnings.append(
-                "the vault key '\(id)' was retired, and opens packs again: whoever kept it reads what is published now"
-            )
+                .warning(
+                    "retired-key", "the vault key '\(id)' was retired, and opens packs again", at: "keys",
+                    remedy: "publish without it: whoever kept it reads what is published now"))
         }
     }
 

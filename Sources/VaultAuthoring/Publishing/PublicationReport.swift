@@ -87,8 +87,8 @@ public struct PublicationReport: Sendable {
     /// Of a preview: those that would be written.
     public internal(set) var toWrite: [String] = []
     /// What 'plan' finds in the sources.
-    public internal(set) var findings: [PlanFinding] = []
-    public let warnings: [Warning]
+    public internal(set) var findings: [Finding] = []
+    public let warnings: [Finding]
     /// Whether the vault is a team's, whose site another vault publishes.
     public internal(set) var isOfTeam = false
     /// Whether `vault.json` keeps what was restored, which others who publish must know.
@@ -143,20 +143,4 @@ extension PublicationReport.Pack {
             id: pack.id, version: pack.version, change: change, length: pack.length,
             pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [], isPinned: false, team: team)
     }
-}
-
-/// What should be done soon, as a sentence.
-public struct Warning: Sendable, ExpressibleByStringInterpolation {
-    public let text: String
-    /// See ``VaultErrors/VaultError/hint``.
-    public let hint: Hint?
-
-    public init(_ text: String, hint: Hint? = nil) {
-        self.text = text
-        self.hint = hint
-    }
-
-    init(_ notice: some SiteNotice) { self.init("\(notice.problem); \(notice.remedy)") }
-
-    public init(stringLiteral text: String) { self.init(text) }
 }

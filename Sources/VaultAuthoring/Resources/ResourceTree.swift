@@ -114,7 +114,7 @@ public struct ResourceTree: Sendable {
     }
 
     /// The fallbacks of its traits that no file of these packs has.
-    func unusedFallbacks(among packs: ResourcePacks) -> [UnusedFallback] {
+    func unusedFallbacks(among packs: ResourcePacks) -> [Finding] {
         traits.unusedFallbacks(among: packs.traitValues)
     }
 

@@ -63,11 +63,16 @@ struct TraitDeclarations: Sendable {
     /// The fallbacks that no value of the files serves, with the nearest value.
     ///
     /// - Parameter known: the values of each trait.
-    func unusedFallbacks(among known: [String: Set<String>]) -> [UnusedFallback] {
+    func unusedFallbacks(among known: [String: Set<String>]) -> [Finding] {
         matching.sorted { $0.key < $1.key }.flatMap { name, matching in
             let values = (known[name] ?? []).sorted()
-            return matching.fallback.filter { matching.match(for: $0, among: values) == nil }.map {
-                UnusedFallback(trait: name, value: $0, nearest: Suggestion.nearest(to: $0, among: values))
+            return matching.fallback.filter { matching.match(for: $0, among: values) == nil }.map { value in
+                Finding.warning(
+                    "unused-fallback", "no file has the fallback '\(value)' of the trait '\(name)'",
+                    at: "traits",
+                    remedy: Suggestion.nearest(to: value, among: values).map {
+                        "did you mean '\($0)'? Else give files for it, or remove it"
+                    } ?? "give files for it, or remove it")
             }
         }
     }
@@ -122,13 +127,6 @@ struct TraitDeclarations: Sendable {
             .usage, "the trait '\(trait)' is matched as a language",
             remedy: "use a language tag (BCP 47), such as \"de-AT\"")
     }
-}
-
-/// A fallback that serves nobody, since no file has the value.
-public struct UnusedFallback: Sendable {
-    public let trait: String
-    public let value: String
-    public let nearest: String?
 }
 
 extension String {

@@ -51,7 +51,7 @@ struct AuthorSession {
     func givenVersions() async throws(VaultError) -> GivenVersions { try await GivenVersions(of: self) }
 
     /// What the user should know of the published state.
-    var warnings: [Warning] {
+    var warnings: [Finding] {
         if let host { return host.warnings }
         if case .site(let site) = published { return site.warnings }
         return []

@@ -13,7 +13,7 @@ struct CurrentSite {
     /// Whether the host has other content under the version that was last published from here: clients of either
     /// accept only a higher version.
     let isReplacement: Bool
-    let warnings: [Warning]
+    let warnings: [Finding]
 
     init(of vault: VaultFolder) async throws(VaultError) {
         let metadata = MetadataFolder(vault.metadata)

@@ -78,10 +78,12 @@ extension SiteVersions {
             + " root version \(earlier.root)"
     }
 
-    func warning(of role: MetadataRole, after earlier: SiteVersions) -> Warning {
-        Warning(
-            "\(problem(of: role, after: earlier)); clients forget that, since its key was replaced: see that this is your newest"
-                + " publication")
+    func warning(of role: MetadataRole, after earlier: SiteVersions) -> Finding {
+        .warning(
+            "forgotten-version", problem(of: role, after: earlier), at: role.name,
+            remedy:
+                "clients forget that, since its key was replaced: make sure that this is your newest publication"
+        )
     }
 
     /// See ``VaultFolder/remember(_:)``.

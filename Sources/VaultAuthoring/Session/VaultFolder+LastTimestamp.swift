@@ -12,7 +12,7 @@ extension VaultFolder {
     private var memory: FilePath { path.appending(".published") }
 
     /// Throws `untrusted` when the site is older than what clients may have seen. Returns what the user should know.
-    func requireNewest(_ tree: TargetTree?) async throws(VaultError) -> [Warning] {
+    func requireNewest(_ tree: TargetTree?) async throws(VaultError) -> [Finding] {
         let versions = tree.map { SiteVersions($0) } ?? .none
         let last = try lastPublished().versions
         let roots =
@@ -35,11 +35,11 @@ extension VaultFolder {
     /// - Parameter roots: the host's, from the first one on.
     func requireNoNewer(
         than tree: TargetTree, under roots: [VerifiedRoot], at place: String
-    ) async throws(VaultError) -> [Warning] {
+    ) async throws(VaultError) -> [Finding] {
         let hosted = SiteVersions(tree)
         let toUpload = try await versionsToUpload(after: roots)
         let last = try lastPublished().versions
-        var warnings: [Warning] = []
+        var warnings: [Finding] = []
         for earlier in [last, toUpload] {
             switch hosted.standing(after: earlier, under: roots) {
             case .follows: continue

@@ -1,9 +1,8 @@
 import SealedPack
 import VaultErrors
-public import VaultSite
 
 /// How much of what teams deliver is compared with other packs: a team decides neither the memory nor the time of a plan.
-public struct TeamComparisonBudget: SiteNotice {
+struct TeamComparisonBudget {
     /// The most files of one path; more of them are not compared with one another.
     static let filesPerPath = 64
     /// About 200 bytes each are kept in memory.
@@ -22,9 +21,6 @@ public struct TeamComparisonBudget: SiteNotice {
     private var openedBytes: UInt64 = 0
     private var skippedPacks = 0
     private var skippedFiles = 0
-
-    /// Whether everything was compared.
-    var isComplete: Bool { skippedPacks == 0 && skippedFiles == 0 }
 
     /// Takes the files of a pack; false, and counts the pack as skipped, where there are too many.
     mutating func take(_ pack: PackManifest) -> Bool {
@@ -58,16 +54,17 @@ public struct TeamComparisonBudget: SiteNotice {
         return true
     }
 
-    public var problem: String {
+    /// What was not compared; nil where everything was.
+    var finding: Finding? {
+        guard skippedPacks > 0 || skippedFiles > 0 else { return nil }
         let skipped = [
             skippedPacks == 0 ? nil : skippedPacks.counting("pack"),
             skippedFiles == 0 ? nil : skippedFiles.counting("file"),
         ]
-        return
-            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists, \(Self.filesPerPath) files of one path, \(Self.pairLimit) pairs of such files, or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
-    }
-
-    public var remedy: String {
-        "grant tags to fewer packs, or let the teams divide their content into fewer files"
+        return .warning(
+            "uncompared-packs",
+            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists, \(Self.filesPerPath) files of one path, \(Self.pairLimit) pairs of such files, or \(Self.openedLimit >> 30) GiB of files with the path and size of another",
+            at: "teams",
+            remedy: "grant tags to fewer packs, or let the teams divide their content into fewer files")
     }
 }

@@ -105,7 +105,7 @@ extension TeamDelivery {
 
 extension TargetTree {
     /// The withheld tags of the packs of some teams.
-    func withheldTags(of teams: Set<MetadataRole>) -> [WithheldTags] {
+    func withheldTags(of teams: Set<MetadataRole>) -> [Finding] {
         let records = records.filter { $0.signer.map(teams.contains) ?? false }
         return PublishedPacks(of: records, in: chain).withheldTags
     }

@@ -6,7 +6,7 @@ import VaultErrors
 /// that team stays.
 struct TeamImports {
     private(set) var files: [SignedMetadata] = []
-    private(set) var warnings: [Warning] = []
+    private(set) var warnings: [Finding] = []
 
     /// - Parameters:
     ///   - versionsAreReset: whether clients forget the versions that they have seen, under the root that is published with
@@ -25,12 +25,14 @@ struct TeamImports {
                 // Whatever it is: the packs of others are published.
                 guard let listed = delivery.listed, !error.isCancellation else { throw error }
                 warnings.append(
-                    Warning(
-                        "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place):"
-                            + " \(error.problem); \(error.remedy)", hint: error.hint))
+                    Finding(
+                        error.with(
+                            problem:
+                                "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place): \(error.problem)"
+                        ), as: .warning, at: delivery.team.role.name))
             }
-            if let targets = delivery.unreachableTargets { warnings.append(Warning(targets)) }
+            if let targets = delivery.unreachableTargets { warnings.append(targets) }
         }
-        warnings += TeamPathOverlap.all(among: deliveries).map { Warning($0) }
+        warnings += TeamPathOverlap.all(among: deliveries)
     }
 }

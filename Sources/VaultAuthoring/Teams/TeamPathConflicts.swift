@@ -54,7 +54,7 @@ struct TeamPathConflicts {
     /// Sorted by path.
     private(set) var conflicts: [ContentPlan.Conflict] = []
     /// What was not compared.
-    var notices: [any SiteNotice] { budget.isComplete ? [] : [budget] }
+    var notices: [Finding] { budget.finding.map { [$0] } ?? [] }
 
     init(
         of deliveries: [TeamDelivery], in settings: VaultSettings, of vault: VaultFolder,

@@ -62,9 +62,7 @@ public struct TrustChange: Sendable {
             return MetadataReport(
                 written: [file.hostedName],
                 warnings: session.warnings
-                    + summary.roles.filter { $0.role != .timestamp }.compactMap(\.warning).map {
-                        Warning($0)
-                    })
+                    + summary.roles.filter { $0.role != .timestamp }.compactMap(\.warning))
         }
     }
 

@@ -77,15 +77,16 @@ struct RollbackCheck {
     }
 
     /// What the site puts in place of a newer timestamp, as clients forget that.
-    var warnings: [Warning] {
+    var warnings: [Finding] {
         guard let seen, !hasCurrentTimestamp, own.timestamp.version < seen.timestamp.version,
             let newest = roots.last
         else { return [] }
         return [
-            Warning(
-                "the destination has timestamp version \(seen.timestamp.version), signed by keys that root version"
-                    + " \(newest.version) does not name, and clients forget it: see that the site is your newest publication"
-            )
+            .warning(
+                "forgotten-version",
+                "the destination has timestamp version \(seen.timestamp.version), signed by keys that root version \(newest.version) does not name",
+                at: "destination",
+                remedy: "clients forget it: make sure that the site is your newest publication")
         ]
     }
 }

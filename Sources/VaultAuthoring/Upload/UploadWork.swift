@@ -1,6 +1,6 @@
 import SystemPackage
 import VaultBytes
-import VaultErrors
+public import VaultErrors
 import VaultFileSystem
 
 /// A file that is to be sent.
@@ -20,7 +20,7 @@ struct UploadWork {
     let seen: [UInt8]?
     let version: Int64
     let earlier: Int64?
-    let warnings: [Warning]
+    let warnings: [Finding]
     var packs: [UploadItem] = []
     /// Each file before those that list it.
     var metadata: [UploadItem] = []
@@ -106,7 +106,7 @@ public struct UploadReport: Sendable {
     /// Of the timestamp that was at the destination; nil for a first upload.
     public let earlierVersion: Int64?
     public let isDryRun: Bool
-    public let warnings: [Warning]
+    public let warnings: [Finding]
 
     /// In bytes.
     public var length: UInt64 { files.saturatingSum(\.length) }

@@ -29,7 +29,7 @@ struct UploadedSite {
     let rootsComeLast: Bool
     /// The names of the files that were published at the destination before, as far as its metadata verify.
     let published: Set<String>
-    private(set) var warnings: [Warning] = []
+    private(set) var warnings: [Finding] = []
     /// What was published since the destination's state and is not the newest any more, as far as the folder keeps it and keys of
     /// the site have signed it: runners can restore it. What is older was there, and may have been pruned. What shows names that are
     /// quiet by now is left out: the host never had it, and need not have it.
@@ -86,8 +86,11 @@ struct UploadedSite {
         rootsComeLast = await Self.rootsComeLast(metadata, pin, after: seen, under: known, newest: newest)
         if seen != nil, hostedVersion < newest.version, !rootsComeLast {
             warnings.append(
-                "clients refuse the host (76) while its roots are new and its timestamp is not: upload again if this one is interrupted"
-            )
+                .warning(
+                    "roots-before-timestamp",
+                    "clients refuse the host (76) while its roots are new and its timestamp is not",
+                    at: "destination",
+                    remedy: "upload again if this one is interrupted"))
         }
         published =
             seen == nil
@@ -181,11 +184,15 @@ extension UploadedSite {
             remedy: "check the destination; a root is never replaced")
     }
 
-    private static func warnings(of tree: TargetTree) throws(VaultError) -> [Warning] {
-        var warnings: [Warning] = []
+    private static func warnings(of tree: TargetTree) throws(VaultError) -> [Finding] {
+        var warnings: [Finding] = []
         for refusal in tree.refusals {
             guard !OwnRoles.contains(refusal.role), !refusal.error.isHostFailure else { throw refusal.error }
-            warnings.append("what '\(refusal.role)' lists is left out: \(refusal.error.problem)")
+            warnings.append(
+                Finding(
+                    refusal.error.with(
+                        problem: "what '\(refusal.role)' lists is left out: \(refusal.error.problem)"),
+                    as: .warning, at: refusal.role.name))
         }
         return warnings
     }

@@ -55,7 +55,7 @@ struct KeyOptions: ParsableArguments {
         .key, "no key was given", at: "--keys", remedy: "name a source, such as --keys file:vault.jwks")
 
     private static func spec(_ text: String) throws(VaultError) -> KeySpec {
-        do { return try KeySpec(parsing: text) } catch { throw error.placed(at: "--keys") }
+        do { return try KeySpec(parsing: text) } catch { throw error.with(at: "--keys") }
     }
 }
 
@@ -90,6 +90,6 @@ struct SigningOptions: ParsableArguments {
     func passphrase() throws(VaultError) -> PassphraseSource? {
         SwapWarning.report()
         guard let spec else { return nil }
-        do { return try PassphraseSource(parsing: spec) } catch { throw error.placed(at: "--passphrase") }
+        do { return try PassphraseSource(parsing: spec) } catch { throw error.with(at: "--passphrase") }
     }
 }

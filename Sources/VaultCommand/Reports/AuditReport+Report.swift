@@ -99,16 +99,3 @@ extension AuditedPack {
         return object
     }
 }
-
-extension AuditFinding {
-    fileprivate var wordedRemedy: String { hint.map { "\(remedy) (\($0.words))" } ?? remedy }
-
-    fileprivate var json: JSONObject {
-        var object: JSONObject = [
-            "severity": .string(severity.name), "place": .string(place), "problem": .string(problem),
-            "remedy": .string(wordedRemedy),
-        ]
-        if case .error(let category) = severity { object["category"] = .string(category.rawValue) }
-        return object
-    }
-}

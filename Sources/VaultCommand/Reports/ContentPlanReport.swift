@@ -11,7 +11,7 @@ struct ContentPlanReport: Report {
     /// Of the plan those that are asked for.
     let packs: [ContentPlan.Pack]
     let contents: [DeviceContent]
-    var findings: [PlanFinding]
+    var findings: [Finding]
     /// Bytes that a client of the published version would download of each pack; nil where that was not asked.
     var updates: [PackID: UInt64]?
 
@@ -76,7 +76,7 @@ struct ContentPlanReport: Report {
     }
 
     func explain() {
-        for finding in findings { Console.note("\(finding.severity.rawValue): \(finding.text)") }
+        for finding in findings { Console.note("\(finding.severity.name): \(finding.text)") }
         let pinned = packs.filter { $0.pin != nil }.count
         guard pinned > 0 else { return }
         Console.note(
@@ -114,16 +114,6 @@ struct ContentPlanReport: Report {
                 ["path": .string($0.path.string), "packs": .texts([$0.first, $0.other])]
             },
             "findings": .objects(findings, \.json),
-        ]
-    }
-}
-
-extension PlanFinding {
-    var text: String { "\(problem); \(remedy)" }
-
-    var json: JSONObject {
-        [
-            "severity": .string(severity.rawValue), "problem": .string(problem), "remedy": .string(remedy),
         ]
     }
 }

@@ -57,7 +57,7 @@ extension PublicationReport: Report {
 
     /// Prints the warnings, the report, and what follows from it.
     func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool = false) {
-        for finding in findings { Console.note("warning: \(finding.text)") }
+        for finding in findings { Console.note("warning: \(finding.worded)") }
         for warning in warnings { Console.note("warning: \(warning.worded)") }
         answer(asJSON: isJSON)
         if isJSON { return }

@@ -25,7 +25,7 @@ extension TrustSummary: Report {
                 ]
                 json["grantedTags"] = role.grantedTags.map { .texts($0) }
                 return json
-            }, "warnings": .texts(warnings),
+            }, "warnings": .texts(warnings.map(\.worded)),
         ]
     }
 }

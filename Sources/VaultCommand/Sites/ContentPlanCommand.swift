@@ -85,12 +85,12 @@ struct ContentPlanCommand: AsyncParsableCommand {
                     hint: .publishingFromHost)
             }
             report.updates = preview.downloads
-            report.findings += PlanFinding.uncounted(preview.uncountedUpdates)
+            report.findings += Finding.uncountedUpdates(preview.uncountedUpdates)
         }
         report.answer(asJSON: json)
         if !json { report.explain() }
-        if let first = findings.first(where: { $0.severity == .error }) {
-            throw first.refusal(at: vault)
+        if let first = findings.lazy.compactMap(\.error).first {
+            throw first.with(at: vault)
         }
     }
 

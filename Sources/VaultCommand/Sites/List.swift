@@ -60,7 +60,7 @@ struct List: AsyncParsableCommand {
         if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }
         if published.packs.isEmpty { Console.note("the site lists no packs") }
         for skipped in published.skipped { Console.note("no pack: \(skipped.path): \(skipped.reason)") }
-        for tags in published.withheldTags { Console.note("warning: \(tags.problem); \(tags.remedy)") }
+        for tags in published.withheldTags { Console.note("warning: \(tags.worded)") }
         for refusal in tree.refusals {
             Console.note("warning: what '\(refusal.role)' lists is left out: \(refusal.error.problem)")
         }

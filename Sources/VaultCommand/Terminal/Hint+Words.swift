@@ -31,18 +31,9 @@ extension Hint {
 }
 
 extension VaultError {
-    /// The same error of another place, such as the option whose value it is about.
-    func placed(at place: String) -> VaultError {
-        VaultError(category, problem, at: place, remedy: remedy, hint: hint)
-    }
-
     /// The error with the command's words in its remedy.
     var worded: VaultError {
         guard let hint else { return self }
-        return VaultError(category, problem, at: place, remedy: "\(remedy) (\(hint.words))")
+        return with(remedy: "\(remedy) (\(hint.words))")
     }
-}
-
-extension Warning {
-    var worded: String { hint.map { "\(text) (\($0.words))" } ?? text }
 }

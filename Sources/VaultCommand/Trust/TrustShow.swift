@@ -54,6 +54,6 @@ struct TrustShow: AsyncParsableCommand {
                 Console.note("\(vault.pending)/\(name) waits for signatures")
             }
         }
-        for warning in summary.warnings { Console.note("warning: \(warning)") }
+        for warning in summary.warnings { Console.note("warning: \(warning.worded)") }
     }
 }

@@ -142,7 +142,7 @@ extension AuditReport {
         allFindings.filter { $0.severity.name == "error" }.map(\.problem)
     }
 
-    func findings(_ severity: AuditFinding.Severity) -> [AuditFinding] {
+    func findings(_ severity: Finding.Severity) -> [Finding] {
         allFindings.filter { $0.severity == severity }
     }
 }

@@ -1,0 +1,186 @@
+import SealedPack
+import VaultContent
+public import VaultErrors
+
+/// What limits forbid, or is probably a mistake.
+extension ContentPlan {
+    /// What is found for every device, within the limits that are declared.
+    var findings: [Finding] {
+        get throws(VaultError) {
+            let contents = try devices.map { device throws(VaultError) in
+                try DeviceContent(of: self, for: device)
+            }
+            return findings(for: contents, within: limits ?? SizeLimits())
+        }
+    }
+
+    /// Compares the plan with limits.
+    ///
+    /// - Parameter contents: what the devices get.
+    public func findings(for contents: [DeviceContent], within limits: SizeLimits) -> [Finding] {
+        var findings = ownFindings(within: limits)
+        if contents.count >= Self.deviceLimit, deviceCount > contents.count {
+            findings.append(
+                .warning(
+                    "unchecked-devices",
+                    "limits were held against \(contents.count) of \(deviceCount) devices",
+                    at: "device", remedy: "declare fewer values of traits, or name devices"))
+        }
+        for content in contents {
+            for finding in content.findings(within: limits) where !findings.contains(finding) {
+                findings.append(finding)
+            }
+        }
+        return findings
+    }
+
+    private func ownFindings(within limits: SizeLimits) -> [Finding] {
+        var findings: [Finding] = []
+        for pack in packs {
+            findings += Finding.exceeding(
+                limits.pack, pack.openedSize, "the pack '\(pack.id)' has", at: pack.id.description,
+                "give its files more tags, or divide them")
+        }
+        findings += Finding.exceeding(
+            limits.hosted, packs.totalSize, "all packs have", at: "hosted",
+            "remove variants or files that no device needs")
+        if let limit = limits.packCount, packs.count > limit {
+            findings.append(
+                Finding(
+                    .error(.limit), "limit", "\(packs.count) packs are more than \(limit)", at: "packs",
+                    remedy: "use fewer sets of tags and traits"))
+        }
+        for (family, paths) in untagged.sorted(by: { $0.key < $1.key }) {
+            guard let first = paths.first else { continue }
+            findings.append(
+                .warning(
+                    "files-without-pack",
+                    "\(paths.count.counting("file")) of '\(family)' \(paths.count == 1 ? "is" : "are") in no pack; '\(first)' is the first",
+                    at: family.description, remedy: "give a tag, or exclude what is not needed"))
+        }
+        findings += Finding.conflicting(conflicts) + notices + variantFindings
+        for place in unusedRules {
+            findings.append(
+                .warning(
+                    "unused-rule", "no file matches the rule at \(place)", at: place,
+                    remedy: "correct its \"paths\" or \"tagByFolder\""))
+        }
+        if isPublishedUnknown {
+            findings.append(
+                .warning(
+                    "unknown-names", "no key opens the names of the published packs", at: "keys",
+                    remedy: "give the vault key, to see which versions are published"))
+        }
+        for family in fullyPreserved {
+            findings.append(
+                .warning(
+                    "equal-preservation", "all tags of '\(family)' have the preservation 100",
+                    at: family.description,
+                    remedy: "leave less to what may go first: equal priorities say nothing"))
+        }
+        for file in executables {
+            findings.append(
+                .warning(
+                    "native-executable",
+                    "'\(file.path)' in '\(file.pack)' is a native executable (\(file.format.rawValue))",
+                    at: file.pack.description,
+                    remedy: "ship programs with the app: most platforms forbid them in content"))
+        }
+        return findings
+    }
+
+    /// What is probably wrong with variants.
+    private var variantFindings: [Finding] {
+        let rules = rulesWithoutVariants.map { rule in
+            Finding.warning(
+                "rule-without-variants",
+                "no file of the rule at \(rule) is a variant of another one: every device gets them all",
+                at: rule,
+                remedy: "say by \"as\" at which path an app sees them, such as \"*.png\" for \"*@2x.png\"")
+        }
+        return unusedFallbacks + rules
+    }
+}
+
+extension DeviceContent {
+    fileprivate func findings(within limits: SizeLimits) -> [Finding] {
+        let essential = openedSize(of: [.essential])
+        let place = "essential packs"
+        var findings = Finding.exceeding(
+            limits.initial, essential, "essential packs have", at: place,
+            "move tags from \"initial\" to \"prefetch\"")
+        findings += Finding.exceeding(
+            limits.app, essential, "the app with its essential packs has", at: place,
+            "move tags from \"initial\" to \"prefetch\"")
+        findings += Finding.exceeding(
+            limits.meteredInstall, essential, "an installation over a mobile network has", at: place,
+            "move tags from \"initial\" to \"prefetch\", or let people wait for another network", .warning)
+        findings += Finding.exceeding(
+            limits.initialAndPrefetched, openedSize(of: [.essential, .prefetch]),
+            "essential and prefetched packs have", at: place, "leave more tags on demand")
+        for (tag, size) in tagSizes.sorted(by: { $0.key < $1.key }) {
+            let problem = "the tag '\(tag)' has"
+            let before = findings.count
+            findings += Finding.exceeding(limits.tag, size, problem, at: tag, "divide it into several tags")
+            findings += Finding.exceeding(
+                limits.inUse, size, "\(problem), in use at a time,", at: tag,
+                "divide it: a request of it uses all of it")
+            if findings.count == before {
+                findings += Finding.exceeding(
+                    limits.recommendedTag, size, problem, at: tag,
+                    "smaller tags arrive sooner and are purged sooner", .warning)
+            }
+        }
+        return findings
+    }
+}
+
+extension Finding {
+    /// The maximum number of conflicts that are named.
+    private static let conflictLimit = 8
+
+    /// Paths with different content in two packs.
+    static func conflicting(_ conflicts: [ContentPlan.Conflict]) -> [Finding] {
+        var findings = conflicts.prefix(conflictLimit).map { conflict in
+            Finding.warning(
+                "conflicting-paths",
+                "'\(conflict.path)' differs between '\(conflict.first)', which counts, and '\(conflict.other)'",
+                at: conflict.path.string, remedy: "rename one of them, if an app reads both packs as one tree"
+            )
+        }
+        if conflicts.count > conflictLimit {
+            findings.append(
+                .warning(
+                    "conflicting-paths",
+                    "\(conflicts.count - conflictLimit) more paths have different content in two packs",
+                    at: "packs", remedy: "rename one of each"))
+        }
+        return findings
+    }
+
+    /// Changed packs whose updates are not counted; empty where there are none.
+    ///
+    /// - Parameter count: ``PublicationReport/uncountedUpdates``.
+    public static func uncountedUpdates(_ count: Int) -> [Finding] {
+        guard count > 0 else { return [] }
+        return [
+            .warning(
+                "uncounted-updates",
+                "\(count.counting("more pack")) changed: what their updates cost was not computed, and counts as nothing", at: "packs",
+                remedy: "publish in parts, to see what each costs")
+        ]
+    }
+
+    /// Empty where the size is within the limit.
+    fileprivate static func exceeding(
+        _ limit: UInt64?, _ size: UInt64, _ subject: String, at place: String, _ remedy: String,
+        _ severity: Severity = .error(.limit)
+    ) -> [Finding] {
+        guard let limit, size > limit else { return [] }
+        return [
+            Finding(
+                severity, "limit", "\(subject) \(size) bytes, \(size - limit) more than \(limit)", at: place,
+                remedy: remedy)
+        ]
+    }
+}
