@@ -160,8 +160,8 @@ import VaultFileSystem
         ) { _ in }
         // Without any metadata a few are looked at, for the error that is reported.
         #expect(try await stager.unopenedIDs(among: nil).count < 100)
-        stager.storedListing = try await StoredListing(
-            of: store, trusting: hosted.configuration().trustedRoot, choosing: .none, listing: [:])
+        let site = StoredSite(store: store, trustedRoot: hosted.configuration().trustedRoot)
+        stager.storedView = try await site.view(listing: [:])
         let found = try await stager.unopenedIDs(among: nil)
         #expect(found.map(\.description) == ["levels/one"])
     }

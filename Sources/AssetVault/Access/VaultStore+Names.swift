@@ -88,7 +88,7 @@ extension VaultStore {
 
 /// The table of names of a channel that hides them.
 extension VaultStore {
-    /// Goes on by the names of a listing that was verified last, after its table was opened or could not be.
+    /// Goes on by the names of a state of the site that was verified last, after its table was opened or could not be.
     ///
     /// - Parameter areKnown: whether the names are here, so that all of the state can be read.
     func followNames(of chain: TrustChain, areQuiet: Bool, areKnown: Bool) async throws(VaultError) {
@@ -100,12 +100,12 @@ extension VaultStore {
     }
 
     /// Keeps the names of the table that is loaded. Nil where none is.
-    func adoptNames(with keys: (any KeyProvider)?) async throws(VaultError) -> PackNames? {
+    func adoptNames(with keys: (any KeyProvider)?) async throws(VaultError) -> StoredNames? {
         let store = storeAccess
         let id = try PackID(PackNames.packID)
         guard let table = try await store.journal.state(of: id).loaded?.pack else { return nil }
         let earlier = try? StoredNames(of: store)
-        if let earlier, earlier.digest == table.sha256 { return earlier.names }
+        if let earlier, earlier.digest == table.sha256 { return earlier }
         let bytes = try await VaultStore(layout, keys: keys).contents(of: EntryPath(PackNames.path), in: id)
         var names = try PackNames(parsing: bytes, place: id.description)
         // What is not listed any more keeps its name, as does what another channel lists.
@@ -113,18 +113,18 @@ extension VaultStore {
         var stored = StoredNames(names, of: table)
         stored.areQuiet = earlier?.areQuiet ?? true
         try stored.save(in: layout)
-        return names
+        return stored
     }
 
-    /// Opens the table if it waits, and goes on by the names of the stager's listing. Returns why it could not.
+    /// Opens the table if it waits, and goes on by the names of the stager's view. Returns why it could not.
     func unlockNames(
         by stager: inout PackStager, in batch: WorkQueue.Batch
     ) async throws(VaultError) -> VaultError? {
         let failure = try await openTable(by: stager, in: batch)
-        stager.storedListing?.storedNames = storedNames
-        if let listing = stager.storedListing, let areQuiet = listing.hasQuietNames {
+        try await stager.storedView?.follow(storedNames)
+        if let view = stager.storedView, let areQuiet = view.hasQuietNames {
             try await followNames(
-                of: listing.chain, areQuiet: areQuiet, areKnown: try await listing.knowsNames)
+                of: view.siteChain, areQuiet: areQuiet, areKnown: view.missingNames == nil)
         }
         return failure
     }

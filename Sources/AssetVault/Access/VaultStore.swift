@@ -63,8 +63,7 @@ public final class VaultStore: Sendable {
 
     /// The packs that the stored metadata list; none where they fail verification.
     private func listedIDs() async throws(VaultError) -> [PackID] {
-        guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else { return [] }
-        return try await listing.packs.map(\.pack.id)
+        try await StoredSite(store: storeAccess, choice: choice).view()?.allPacks().packs.map(\.pack.id) ?? []
     }
 
     /// The state of one pack; `.absent` for an unknown one.
@@ -75,8 +74,10 @@ public final class VaultStore: Sendable {
     }
 
     /// The records, with what downloaders brought.
-    var brought: BroughtPacks {
-        BroughtPacks(store: storeAccess, trustedRoot: trustedRoot, choice: choice)
+    var brought: BroughtPacks { BroughtPacks(site: storedSite) }
+
+    var storedSite: StoredSite {
+        StoredSite(store: storeAccess, trustedRoot: trustedRoot, choice: choice)
     }
 
     /// Whether the store was ever locked.
@@ -137,8 +138,7 @@ public final class VaultStore: Sendable {
         guard let keys else { return record.waiting == nil ? nil : .awaitingKey(id) }
         var pack = record.waiting
         if pack == nil {
-            let listing = try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
-            pack = try await listing?.offer(of: id)?.pack
+            pack = try await storedSite.view()?.pack(listedAs: id)?.pack
         }
         guard let pack else { return nil }
         var matches = await KeyMatches(keys)

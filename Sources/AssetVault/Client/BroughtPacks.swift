@@ -5,9 +5,8 @@ import VaultErrors
 /// metadata that the app verified list exactly it, or a downloader's that pass the same verification. The records say only which
 /// digest arrives. Nothing is changed.
 struct BroughtPacks {
-    let store: StoreAccess
-    let trustedRoot: [UInt8]?
-    let choice: ListingChoice
+    let site: StoredSite
+    private var store: StoreAccess { site.store }
 
     /// The records of all packs of the app, and of those that were brought.
     func records() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
@@ -16,8 +15,8 @@ struct BroughtPacks {
         let brought = Set(try store.records.broughtIDs())
         if !brought.isEmpty {
             var budget = StoreArea.Budget()
-            for listing in try await listings() {
-                for pack in try await listing.packs.map(\.pack) where brought.contains(pack.id) {
+            for view in try await views() {
+                for pack in try await view.allPacks().packs.map(\.pack) where brought.contains(pack.id) {
                     records[pack.id] = shown(records[pack.id] ?? PackRecord(), with: pack, within: &budget)
                 }
             }
@@ -30,19 +29,17 @@ struct BroughtPacks {
         var record = try await store.journal.state(of: id)
         guard try store.records.isBrought(id) else { return record }
         var budget = StoreArea.Budget()
-        for listing in try await listings() {
-            if let offer = try? await listing.offer(of: id) {
-                record = shown(record, with: offer.pack, within: &budget)
+        for view in try await views() {
+            if let listed = try? await view.pack(listedAs: id) {
+                record = shown(record, with: listed.pack, within: &budget)
             }
         }
         return record
     }
 
-    /// The app's listing, then a downloader's: where both list a pack that was brought, the later one counts.
-    private func listings() async throws(VaultError) -> [StoredListing] {
-        let kept = try await StoredListing(kept: store, trusting: trustedRoot, choosing: choice)
-        let brought = try await StoredListing(broughtTo: store, trusting: trustedRoot, choosing: choice)
-        return [kept, brought].compactMap(\.self)
+    /// By the app's metadata, then by a downloader's: where both list a pack that was brought, the later one counts.
+    private func views() async throws(VaultError) -> [SiteView] {
+        try await [site.view(), site.broughtView()].compactMap(\.self)
     }
 
     private func shown(

@@ -34,9 +34,9 @@ extension VaultClient {
     private func findCosts(of selection: PackSelection, now: UTCTime) async throws(VaultError)
         -> [DownloadCost]
     {
-        let listing = try await updateListing(now: now)
-        let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
-        try await note(selected, in: listing)
+        let view = try await updateListing(now: now)
+        let selected = try await view.select(selection)
+        try await note(selected, in: view)
         try selected.requireKnownTags()
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun(for: selected.offers)

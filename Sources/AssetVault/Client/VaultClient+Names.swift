@@ -8,49 +8,38 @@ extension VaultClient {
     ///
     /// - Parameter allowance: of the whole call.
     func openNames(
-        of listing: inout SiteAccess.Listing, within allowance: TransferAllowance
+        of view: inout SiteView, within allowance: TransferAllowance
     ) async throws(VaultError) {
-        guard let hasQuietNames = listing.hasQuietNames else { return }
-        if hasQuietNames {
-            listing.missingNames = try await bringNames(of: &listing, within: allowance)
-            // That of a pack whose name is missing for it may come first.
-            if let failure = listing.missingNames, failure.category != .key {
-                observer(.failed(try PackID(PackNames.packID), failure))
+        guard let hasQuietNames = view.hasQuietNames else { return }
+        try await view.checkNames()
+        if view.missingNames != nil {
+            do throws(VaultError) { try await bringNames(of: &view, within: allowance) } catch {
+                guard error.concernsOnePack else { throw error }
+                // The keys that are missing are known.
+                if error.category != .key { view.missingNames = error.ofNames }
             }
         }
+        // That of a pack whose name is missing for it may come first.
+        if let failure = view.missingNames, failure.category != .key {
+            observer(.failed(try PackID(PackNames.packID), failure))
+        }
         try await store.followNames(
-            of: listing.siteChain, areQuiet: hasQuietNames, areKnown: listing.missingNames == nil)
+            of: view.siteChain, areQuiet: hasQuietNames, areKnown: view.missingNames == nil)
     }
 
-    /// Returns why the names are not those of the listing; nil where they are.
     private func bringNames(
-        of listing: inout SiteAccess.Listing, within allowance: TransferAllowance
-    ) async throws(VaultError) -> VaultError? {
-        var table: PackManifest?
+        of view: inout SiteView, within allowance: TransferAllowance
+    ) async throws(VaultError) {
+        guard let table = try await view.namesTable() else { return }
+        let keys = keysOfRun(for: [table])
+        let stager = stager(with: keys, within: allowance)
         do throws(VaultError) {
-            guard let offer = try await access.namesOffer(in: listing) else { return nil }
-            table = offer.pack
-            if let stored = try? StoredNames(of: storeAccess), stored.digest == offer.pack.sha256 {
-                return nil
-            }
-            let keys = keysOfRun(for: [offer])
-            let stager = stager(with: keys, within: allowance)
-            do throws(VaultError) {
-                if try await stager.stage(offer) == .loaded,
-                    let names = try await store.adoptNames(with: keys)
-                {
-                    listing.names = names
-                    return nil
-                }
-            } catch {
-                await stager.recordFailure(error, of: StagingTask(id: offer.pack.id, offer: offer))
-                throw error
-            }
-            return .closedNames(offer.pack)
+            guard try await stager.stage(table) == .loaded, let names = try await store.adoptNames(with: keys)
+            else { return }
+            try await view.follow(names)
         } catch {
-            guard error.concernsOnePack else { throw error }
-            if error.category == .key, let table { return .closedNames(table) }
-            return error.ofNames
+            await stager.recordFailure(error, of: StagingTask(id: table.pack.id, offer: table))
+            throw error
         }
     }
 }

@@ -7,16 +7,14 @@ extension VaultClient {
     /// All packs that the site lists, in the order of their IDs; the site is asked only the first time.
     public var packs: [PackManifest] {
         get async throws(VaultError) {
-            let listing = try await currentListing()
-            return try await SelectedPacks(.all, of: access, in: listing).offers.map { store.shown($0.pack) }
+            return try await currentView().select(.all, for: .allVariants).offers.map { store.shown($0.pack) }
                 .sorted { $0.id < $1.id }
         }
     }
 
     /// Throws `.missing` for a pack that the site does not list.
     public func pack(withID id: PackID) async throws(VaultError) -> PackManifest {
-        let listing = try await currentListing()
-        return store.shown(try await access.offer(of: id, in: listing).pack)
+        store.shown(try await currentView().pack(withID: id).pack)
     }
 
     /// The state of a pack in the store, whichever role staged it.
@@ -91,8 +89,7 @@ extension VaultClient {
     /// Asks the site; only metadata are downloaded.
     public func checkForUpdates() async throws(VaultError) -> Updates {
         try await refresh()
-        let listing = try await currentListing()
-        let offered = try await SelectedPacks(.all, of: access, in: listing).offers.map(\.pack)
+        let offered = try await currentView().select(.all, for: .allVariants).offers.map(\.pack)
         let digests = Dictionary(offered.map { ($0.id, $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var updated: [PackID] = []
         var withdrawn: [PackID] = []
@@ -111,27 +108,27 @@ extension VaultClient {
     /// How often others may remove packs before they are ready.
     private static let attempts = 3
 
-    /// Does something by the listing that the client knows, then by new ones until there is a result. An older one decides nothing where
+    /// Does something by the view of the site that the client has, then by new ones until there is a result. An older one decides nothing where
     /// another process has staged and removed packs by a newer one, and where the host has replaced its files.
     ///
     /// - Parameters:
     ///   - allowance: of the whole call.
-    ///   - body: receives whether the listing is new; nil where a newer one may lead to a result.
+    ///   - body: receives whether the view is new; nil where a newer one may lead to a result.
     func byNewestListing<Result>(
         for place: String, within allowance: TransferAllowance,
-        _ body: (_ listing: SiteAccess.Listing, _ isNew: Bool) async throws(VaultError) -> Result?
+        _ body: (_ view: SiteView, _ isNew: Bool) async throws(VaultError) -> Result?
     ) async throws(VaultError) -> Result {
         var outdated: VaultError?
         for attempt in 0..<Self.attempts {
-            let isNew = attempt > 0 || listing == nil
+            let isNew = attempt > 0 || view == nil
             if attempt > 0 {
                 do throws(VaultError) { try await updateListing(within: allowance) } catch {
                     throw outdated ?? error
                 }
             }
-            let listing = try await currentListing()
+            let view = try await currentView()
             do throws(VaultError) {
-                if let result = try await body(listing, isNew) { return result }
+                if let result = try await body(view, isNew) { return result }
             } catch {
                 guard error.category == .notHosted, !isNew else { throw error }
                 outdated = error
@@ -141,10 +138,10 @@ extension VaultClient {
             .busy, "other processes remove what it downloads", at: place, remedy: "try again")
     }
 
-    func currentListing() async throws(VaultError) -> SiteAccess.Listing {
-        if let listing { return listing }
+    func currentView() async throws(VaultError) -> SiteView {
+        if let view { return view }
         try await refresh()
-        guard let listing else { throw VaultError.cancelled("refresh") }
-        return listing
+        guard let view else { throw VaultError.cancelled("refresh") }
+        return view
     }
 }

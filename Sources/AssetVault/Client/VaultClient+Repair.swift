@@ -48,7 +48,7 @@ extension VaultClient {
             }
         }
         if let error = firstError ?? (ids == nil ? nil : missingKey) { throw error }
-        if let listing { try access.record(listing) }
+        if let view { try site.record(view) }
         return repaired
     }
 
@@ -88,12 +88,12 @@ extension VaultClient {
     private func offer(toRepair loaded: PackRecord.Loaded, recorded record: PackRecord)
         async throws(VaultError) -> LocatedPack
     {
-        let listing: SiteAccess.Listing
-        do throws(VaultError) { listing = try await currentListing() } catch {
+        let view: SiteView
+        do throws(VaultError) { view = try await currentView() } catch {
             guard error.category == .untrusted || error.isHostFailure else { throw error }
-            return try access.offer(recorded: loaded.pack, listedBy: record.listing)
+            return try site.locate(recorded: loaded.pack, listedBy: record.listing)
         }
-        return try await access.offer(of: store.listedID(of: loaded.pack.id), in: listing)
+        return try await view.pack(withID: store.listedID(of: loaded.pack.id))
     }
 
     private func goneError(_ id: PackID) -> VaultError {

@@ -17,14 +17,14 @@ public actor VaultClient {
     public nonisolated let store: VaultStore
     let storeAccess: StoreAccess
     let networkAccess: NetworkAccess
-    let access: SiteAccess
+    let site: LiveSite
     let work: WorkQueue
     /// What its requests had in access.
     let requested: RequestedPacks
     private let openings = AsyncSemaphore(1)
     private let broadcast = StatusBroadcast()
     /// The packs that the site listed when it was asked last.
-    var listing: SiteAccess.Listing?
+    var view: SiteView?
     /// Listed packs that this release can't read, as the last selection found that did not name its packs.
     public internal(set) var skippedPacks: [SkippedPack] = []
     /// The traits by which variants were left out though no device was ever named (``VaultConfiguration/device``), as the last selection
@@ -42,7 +42,7 @@ public actor VaultClient {
         requested = RequestedPacks(in: configuration.store)
         storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
         networkAccess = NetworkAccess(configuration.effectiveTransport, in: storeAccess) { work.network }
-        access = SiteAccess(configuration, in: storeAccess, over: networkAccess)
+        site = LiveSite(configuration, in: storeAccess, over: networkAccess)
         store = VaultStore(
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot,
             channel: configuration.channel, appVersion: configuration.appVersion,
@@ -62,16 +62,16 @@ public actor VaultClient {
 
     /// The metadata version that the site published twice, with different contents, as the last ``refresh(now:)`` found: this
     /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
-    public var contestedVersion: Int64? { listing?.contestedVersion }
+    public var contestedVersion: Int64? { view?.contestedVersion }
 
     /// Updates the trusted metadata. The store goes on with the channel, the app version and the device of the configuration. Throws
     /// `.untrusted` for metadata that fail verification, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
-        let listing = try await updateListing(now: now)
-        try access.record(listing)
-        return listing.chain
+        let view = try await updateListing(now: now)
+        try site.record(view)
+        return view.chain
     }
 
     /// The same without a record of what was asked for: that follows once it is used, and only if it works.
@@ -80,14 +80,14 @@ public actor VaultClient {
     @discardableResult
     func updateListing(
         now: UTCTime = .now, within allowance: TransferAllowance? = nil
-    ) async throws(VaultError) -> SiteAccess.Listing {
+    ) async throws(VaultError) -> SiteView {
         let space = DiskSpace(
             store: storeAccess, reserve: configuration.policy.lowWaterMark, observer: observer)
-        let access = access
-        var listing = try await space.making { () throws(VaultError) in try await access.refresh(now: now) }
-        try await openNames(of: &listing, within: allowance ?? newAllowance)
-        self.listing = listing
-        return listing
+        let site = site
+        var view = try await space.making { () throws(VaultError) in try await site.refresh(now: now) }
+        try await openNames(of: &view, within: allowance ?? newAllowance)
+        self.view = view
+        return view
     }
 
     /// Starts up: refreshes the trusted metadata, opens what waits, and downloads what is missing. A pack that fails leaves the others
@@ -122,22 +122,22 @@ public actor VaultClient {
     {
         try await storeAccess.recovery.recover()
         let allowance = newAllowance
-        let listing: SiteAccess.Listing
-        do throws(VaultError) { listing = try await updateListing(now: now, within: allowance) } catch {
+        let view: SiteView
+        do throws(VaultError) { view = try await updateListing(now: now, within: allowance) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
         let awaitingKey = try await stage(selection, in: batch, within: allowance)
         try await storeAccess.removal.removeUnneededDownloads()
         // That its key is missing is no failure.
-        if let failure = listing.missingNames, failure.category != .key { throw failure }
+        if let failure = view.missingNames, failure.category != .key { throw failure }
         return FetchReport(awaitingKey: awaitingKey.map(store.shown))
     }
 
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
     /// updates.
     private func openWhatWaits(of selection: PackSelection) async {
-        guard configuration.keys != nil, (try? access.trust.pinDigest()) != nil else { return }
+        guard configuration.keys != nil, (try? site.trust.pinDigest()) != nil else { return }
         let named: [PackID]? = if case .only(let ids) = selection { ids } else { nil }
         _ = try? await unlock(named)
     }
@@ -147,19 +147,18 @@ public actor VaultClient {
     func stage(
         _ selection: PackSelection, in batch: WorkQueue.Batch, within allowance: TransferAllowance
     ) async throws(VaultError) -> [PackAwaitingKey] {
-        guard let listing else { return [] }
-        let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
-        try await note(selected, in: listing)
+        guard let view else { return [] }
+        let selected = try await view.select(selection)
+        try await note(selected, in: view)
         try selected.requireKnownTags()
-        return try await stage(selected, listedBy: listing, in: batch, within: allowance)
+        return try await stage(selected, listedBy: view, in: batch, within: allowance)
     }
 
     /// Keeps what the app may want to know of a selection.
-    func note(_ selected: SelectedPacks, in listing: SiteAccess.Listing) async throws(VaultError) {
+    func note(_ selected: SelectedPacks, in view: SiteView) async throws(VaultError) {
         skippedPacks = selected.skipped
-        unstatedTraits = listing.choice.device == nil ? selected.decidingTraits : []
-        channelsWithPacks =
-            selected.listsNothing ? try await access.channelsWithPacks(besides: listing) : []
+        unstatedTraits = view.choice.device == nil ? selected.decidingTraits : []
+        channelsWithPacks = selected.listsNothing ? try await view.otherChannelsWithPacks() : []
     }
 
     /// The same for packs that were selected.
@@ -169,16 +168,16 @@ public actor VaultClient {
     ///   - allowance: of the whole call.
     ///   - needsAll: whether nothing is downloaded where one of them is refused: the others would be of no use.
     func stage(
-        _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
+        _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
         within allowance: TransferAllowance, needsAll: Bool = false
     ) async throws(VaultError) -> [PackAwaitingKey] {
-        try access.record(listing)
+        try site.record(view)
         let occasion = PlanningOccasion.app(selected.selection)
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
         var stored = try await storeAccess.inventory.storedPacks(
-            for: selected.offers, as: wantedForm, listedBy: listing.version)
-        // The table of names was brought with the listing, or could not be.
-        if listing.hasQuietNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
+            for: selected.offers, as: wantedForm, listedBy: view.version)
+        // The table of names was brought with the view, or could not be.
+        if view.hasQuietNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
         let keys = keysOfRun(for: selected.offers)
         var stager = stager(with: keys, within: allowance)
         let missingKeys = await missingKeys(for: selected, on: occasion, with: stored, using: keys)

@@ -10,7 +10,7 @@ public struct PackDownloader: Sendable {
     let configuration: VaultConfiguration
     private let store: StoreAccess
     private let network: NetworkAccess
-    let access: SiteAccess
+    let site: LiveSite
 
     /// The key provider of the configuration is not used. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
@@ -20,7 +20,7 @@ public struct PackDownloader: Sendable {
             layout: configuration.store, role: .downloader, patience: configuration.patience)
         let use = configuration.network
         network = NetworkAccess(configuration.effectiveTransport, in: store) { use }
-        access = SiteAccess(configuration, in: store, over: network)
+        site = LiveSite(configuration, in: store, over: network)
     }
 
     /// Downloads what the request allows, until the budget is used up.
@@ -48,14 +48,14 @@ public struct PackDownloader: Sendable {
         _ request: ContentRequest, now: UTCTime, width: Int, observer: @escaping Observer
     ) async throws(VaultError) -> DownloaderReport {
         try await store.recovery.recover()
-        let listing = try await access.refresh(now: now)
-        let selected = try await SelectedPacks(.all, for: listing.device, of: access, in: listing)
+        let view = try await site.refresh(now: now)
+        let selected = try await view.select(.all)
         let stored = try await store.inventory.storedPacks(
-            for: selected.offers, as: nil, listedBy: listing.version)
+            for: selected.offers, as: nil, listedBy: view.version)
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
-            metadataBytes: try store.metadata.downloadedBytes(of: listing.chain))
+            metadataBytes: try store.metadata.downloadedBytes(of: view.chain))
         let allowance = TransferAllowance(configuration.policy.meteredAllowance)
         let stager = PackStager(
             store: store, network: network.limited(to: allowance), retries: configuration.retries,
@@ -69,8 +69,8 @@ public struct PackDownloader: Sendable {
         }
         return DownloaderReport(
             outcomes, refusals: selected.refusals + plan.refusals.map(\.error),
-            contestedVersion: listing.contestedVersion,
-            unstatedTraits: listing.choice.device == nil ? selected.decidingTraits : [])
+            contestedVersion: view.contestedVersion,
+            unstatedTraits: view.choice.device == nil ? selected.decidingTraits : [])
     }
 
     /// Essential packs that failed are tried again after all others.

@@ -11,19 +11,20 @@ struct ListedPreservation {
 
     /// Where a role is missing, such as one that the host withholds, its packs could come before those of a team: then the last
     /// complete listing counts, and without one the site's own packs alone.
-    init(of listing: StoredListing) async throws(VaultError) {
-        let (packs, isComplete) = try await listing.knownPacks
-        let earlier =
-            try await isComplete
+    init(of site: StoredSite) async throws(VaultError) {
+        guard let view = try await site.view() else { return }
+        let (packs, areComplete) = try await view.allPacks()
+        let complete =
+            try await areComplete
             ? packs
-            : listing.firstEarlier { listing throws(VaultError) in
-                let (packs, isComplete) = try await listing.knownPacks
-                return isComplete ? packs : nil
+            : site.firstEarlier(before: view) { view throws(VaultError) in
+                let (packs, areComplete) = try await view.allPacks()
+                return areComplete ? packs : nil
             }
-        self.init(of: earlier ?? packs.filter { $0.rank == 0 })
+        self.init(of: complete ?? packs.filter { $0.rank == 0 })
     }
 
-    private init(of packs: [RankedPack]) {
+    private init(of packs: [LocatedPack]) {
         for ranked in packs {
             for tag in ranked.pack.tags {
                 var (rank, priority) = (ranked.rank, ranked.pack.listedPreservation)
@@ -40,15 +41,6 @@ struct ListedPreservation {
     subscript(tag: String) -> Double? { byTag[tag]?.priority }
 
     var tags: some Sequence<String> { byTag.keys }
-}
-
-extension StoredListing {
-    fileprivate var knownPacks: (packs: [RankedPack], areComplete: Bool) {
-        get async throws(VaultError) {
-            let tree = try await lookup.tree(of: chain)
-            return (ranked(PublishedPacks(seenIn: tree)), tree.refusals.isEmpty)
-        }
-    }
 }
 
 extension PackManifest {

@@ -25,10 +25,9 @@ struct PreservationPriorities {
     /// Whatever decides in a store.
     init(of store: StoreAccess, choosing choice: ListingChoice = .none) async throws(VaultError) {
         try self.init(of: store.layout)
-        guard !chosen.isEmpty, let listing = try await StoredListing(kept: store, choosing: choice) else {
-            return
+        if !chosen.isEmpty {
+            listed = try await ListedPreservation(of: StoredSite(store: store, choice: choice))
         }
-        listed = try await ListedPreservation(of: listing)
     }
 
     private static func read(_ path: FilePath) throws(VaultError) -> [String: Double] {
@@ -108,10 +107,7 @@ extension VaultStore {
     }
 
     private func listedPreservation() async throws(VaultError) -> ListedPreservation {
-        guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else {
-            return ListedPreservation()
-        }
-        return try await ListedPreservation(of: listing)
+        try await ListedPreservation(of: StoredSite(store: storeAccess, choice: choice))
     }
 
     /// Files of the store that can't be read, and count as empty: the next change replaces them.

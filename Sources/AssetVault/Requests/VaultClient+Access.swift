@@ -30,7 +30,7 @@ extension VaultClient {
         let limit = configuration.policy.accessedSize
         let stored = try await storedPacks(with: tags)
         if let stored, stored.unknownTags.isEmpty,
-            let access = try await store.grant(stored.packs, tags, within: limit)
+            let access = try await store.grant(stored.offers.map(\.pack), tags, within: limit)
         {
             return access
         }
@@ -54,11 +54,11 @@ extension VaultClient {
         let limit = configuration.policy.accessedSize
         let allowance = newAllowance
         return try await byNewestListing(for: tags.sorted().joined(separator: ", "), within: allowance) {
-            listing, isNew throws(VaultError) in
-            let selected = try await select(tags, in: listing)
+            view, isNew throws(VaultError) in
+            let selected = try await view.select(.tagged(tags))
             // They may have been published since.
             if !selected.unknownTags.isEmpty, !isNew { return nil }
-            try await note(selected, in: listing)
+            try await note(selected, in: view)
             if let unreadable = selected.unreadable { throw unreadable }
             try selected.requireKnownTags()
             // Before anything is downloaded.
@@ -66,7 +66,7 @@ extension VaultClient {
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             do throws(VaultError) {
                 let awaitingKey = try await stage(
-                    selected, listedBy: listing, in: batch, within: allowance, reportingTo: downloads)
+                    selected, listedBy: view, in: batch, within: allowance, reportingTo: downloads)
                 if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
             } catch {
                 // Another process removed or purged one while it was staged. Here it is still wanted.
@@ -84,17 +84,14 @@ extension VaultClient {
     }
 
     /// The packs of the tags according to the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
-    private func storedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
-        do throws(VaultError) {
-            return try await store.storedPacks(with: tags)
-        } catch {
-            guard error.needsNewerRelease else { throw error }
-            try await storeAccess.recovery.recover()
-            do throws(VaultError) { try await updateListing() } catch let failure {
-                throw Task.isCancelled ? failure : error
-            }
-            return nil
+    private func storedPacks(with tags: Set<String>) async throws(VaultError) -> SelectedPacks? {
+        let packs = try await store.storedPacks(with: tags)
+        guard let unreadable = packs?.unreadable else { return packs }
+        try await storeAccess.recovery.recover()
+        do throws(VaultError) { try await updateListing() } catch {
+            throw Task.isCancelled ? error : unreadable
         }
+        return nil
     }
 
     /// Access to the packs of some tags, if all are loaded.
@@ -102,14 +99,8 @@ extension VaultClient {
         try await store.access(to: tags, within: configuration.policy.accessedSize)
     }
 
-    private func select(
-        _ tags: Set<String>, in listing: SiteAccess.Listing
-    ) async throws(VaultError) -> SelectedPacks {
-        try await SelectedPacks(.tagged(tags), for: listing.device, of: access, in: listing)
-    }
-
     private func stage(
-        _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
+        _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
         within allowance: TransferAllowance, reportingTo downloads: RequestDownloads
     ) async throws(VaultError) -> [PackAwaitingKey] {
         let ids = selected.offers.map(\.pack.id)
@@ -120,7 +111,7 @@ extension VaultClient {
             for await update in updates { downloads.note(update) }
         }()
         let result = await outcome { () throws(VaultError) in
-            try await self.stage(selected, listedBy: listing, in: batch, within: allowance, needsAll: true)
+            try await self.stage(selected, listedBy: view, in: batch, within: allowance, needsAll: true)
         }
         updates.end()
         await reporting

@@ -17,37 +17,33 @@ extension VaultStore {
     /// Throws why their table is not open where only the names are missing: `.key`, `.corrupt`, `.missing`.
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
         var failure = await openWaitingNames()
-        guard var listing = try await storedListing() else { return nil }
+        guard var view = try await storedSite.view() else { return nil }
         // Their file is damaged or gone, or one was killed before it was written: the table that is loaded has them.
-        if listing.hasQuietNames == true, try await !listing.knowsNames {
+        if view.missingNames != nil {
             do throws(VaultError) {
-                if try await adoptNames(with: keys) != nil {
-                    listing.storedNames = try StoredNames(of: storeAccess)
-                }
+                if let names = try await adoptNames(with: keys) { try await view.follow(names) }
             } catch { failure = error.ofNames }
         }
-        if let present = try await listing.taggedPacks(with: tags) {
-            try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
-            return present.packs
+        if let present = try await view.storedPacks(with: tags) {
+            if let unreadable = present.unreadable { throw unreadable }
+            try present.requireKnownTags()
+            return present.offers.map(\.pack)
         }
-        let earlier = try await listing.firstEarlier { earlier throws(VaultError) in
+        let earlier = try await storedSite.firstEarlier(before: view) { earlier throws(VaultError) in
             // A tag that it does not know may be in what was not read since.
-            guard let found = try await earlier.taggedPacks(with: tags), found.unknownTags.isEmpty
-            else { return [PackManifest]?.none }
-            return found.packs
+            let found = try await earlier.storedPacks(with: tags)
+            return found?.refusals.isEmpty == true && found?.unknownTags.isEmpty == true ? found : nil
         }
-        if let earlier { return earlier }
-        if listing.hasQuietNames == true, try await !listing.knowsNames,
-            let table = try await listing.namesTable
-        {
-            throw try await whyClosed(table, after: failure)
+        if let earlier { return earlier.offers.map(\.pack) }
+        if view.missingNames != nil, let table = try? await view.namesTable() {
+            throw try await whyClosed(table.pack, after: failure)
         }
         return nil
     }
 
     /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.
-    func storedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
-        try await storedListing()?.taggedPacks(with: tags)
+    func storedPacks(with tags: Set<String>) async throws(VaultError) -> SelectedPacks? {
+        try await storedSite.view()?.storedPacks(with: tags)
     }
 
     /// The packs of some tags of which no version is loaded, and those of them that only wait for their key. Nil where nothing is
@@ -65,10 +61,6 @@ extension VaultStore {
         var waiting: [PackID] = []
         for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
         return waiting
-    }
-
-    private func storedListing() async throws(VaultError) -> StoredListing? {
-        try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
     }
 
     /// Throws `.accessLimit` where the packs would exceed what may be in access.
@@ -97,28 +89,5 @@ extension VaultStore {
             return try notes.post(note)
         }
         return ResourceAccess(leases, of: self, note: posted)
-    }
-}
-
-extension StoredListing {
-    /// Nil where what it says of these tags is not stored. That a tag is unknown is said only where the whole listing is known.
-    fileprivate func taggedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
-        guard let listed = try await packs(with: tags) else { return nil }
-        let packs = try TaggedPacks(tags, among: listed, for: device)
-        guard !packs.unknownTags.isEmpty else { return packs }
-        return try await allPacks().map { packs throws(VaultError) in
-            try TaggedPacks(tags, among: packs, for: device)
-        }
-    }
-}
-
-extension TaggedPacks {
-    /// Throws `.unknownTag`, with the nearest name.
-    static func requireKnown(_ unknown: Set<String>, among listed: Set<String>) throws(VaultError) {
-        guard let tag = unknown.min() else { return }
-        throw VaultError(
-            .unknownTag, "no pack of the site has the tag '\(tag.excerpt)'", at: "tags",
-            remedy: "check its spelling, or publish it; 'path' takes the ID of a pack"
-        ).suggesting(tag, among: listed.sorted())
     }
 }

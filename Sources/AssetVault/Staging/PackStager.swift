@@ -21,7 +21,7 @@ struct PackStager: Sendable {
     let openings: AsyncSemaphore
     let reusablePacks: ReusablePacks
     /// Lists the packs that a downloader brought and that may be opened, where no site is asked.
-    var storedListing: StoredListing?
+    var storedView: SiteView?
 
     init(
         store: StoreAccess, network: NetworkAccess, retries: RetryPolicy = RetryPolicy(),
@@ -129,7 +129,7 @@ struct PackStager: Sendable {
         let record = try store.records.record(of: id)
         guard !record.isRemoved else { return }
         let listed: LocatedPack?
-        do throws(VaultError) { listed = try await storedListing?.offer(of: id) } catch {
+        do throws(VaultError) { listed = try await storedView?.pack(listedAs: id) } catch {
             // A pack that was accepted before needs no listing.
             guard record.waiting != nil || record.loaded != nil, !Task.isCancelled else { throw error }
             listed = nil

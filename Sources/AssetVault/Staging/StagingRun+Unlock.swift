@@ -39,13 +39,13 @@ extension PackStager {
             found.formUnion(others)
             return ids.filter(found.contains)
         }
-        guard let storedListing else {
+        guard let storedView else {
             // None of them can be opened, for one reason: a few are enough to report it.
             return found.union(others.prefix(64)).sorted()
         }
         for id in others {
             if Task.isCancelled { throw VaultError.cancelled("unlock") }
-            if try await storedListing.offer(of: id) != nil { found.insert(id) }
+            if try await storedView.pack(listedAs: id) != nil { found.insert(id) }
         }
         return found.sorted()
     }

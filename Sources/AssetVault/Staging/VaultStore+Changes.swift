@@ -52,8 +52,7 @@ extension VaultStore {
         var stager = PackStager(
             store: store, network: NetworkAccess(FileTransport(), in: store), keys: keys, form: form,
             observer: observer)
-        stager.storedListing = try await StoredListing(
-            of: store, trusting: trustedRoot, choosing: choice,
+        stager.storedView = try await storedSite.view(
             listing: try store.records.unacceptedPacks(
                 among: ids.map { ids throws(VaultError) in
                     try ids.flatMap(allIDs) + [PackID(PackNames.packID)]
@@ -61,7 +60,7 @@ extension VaultStore {
         try await store.recovery.recover()
         let waiting = try await stager.unopenedIDs(among: ids?.flatMap(allIDs))
         let asked = CachingKeyProvider(
-            keys, reservingFor: await stager.storedListing?.offers(of: waiting).ownKeyIDs ?? [])
+            keys, reservingFor: await stager.storedView?.packs(listedAs: waiting).ownKeyIDs ?? [])
         stager.keys = asked
         var loaded: [PackID] = []
         while true {

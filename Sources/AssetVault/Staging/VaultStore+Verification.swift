@@ -54,9 +54,8 @@ extension VaultStore {
     /// The store's keys for a run over some packs, each asked for once.
     func keysOfRun(for ids: [PackID]) async -> (any KeyProvider)? {
         guard let keys else { return nil }
-        let listing = try? await StoredListing(
-            kept: storeAccess, trusting: trustedRoot, choosing: choice)
-        return CachingKeyProvider(keys, reservingFor: await listing?.offers(of: ids).ownKeyIDs ?? [])
+        let view = try? await storedSite.view()
+        return CachingKeyProvider(keys, reservingFor: await view?.packs(listedAs: ids).ownKeyIDs ?? [])
     }
 }
 
