@@ -41,8 +41,7 @@ extension VaultClient {
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun(for: selected.offers)
         let occasion = PlanningOccasion.app(selected.selection)
-        let missing = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
-        let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)
+        let plan = Plan(await planInput(for: selected, on: occasion, with: stored, using: keys))
         let offers = selected.offers.byID
         var stager = stager(with: keys, within: newAllowance)
         // It says what the allowance may be raised by.

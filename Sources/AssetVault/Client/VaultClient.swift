@@ -180,9 +180,9 @@ public actor VaultClient {
         if view.hasQuietNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
         let keys = keysOfRun(for: selected.offers)
         var stager = stager(with: keys, within: allowance)
-        let missingKeys = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
-        let plan = try await affordablePlan(
-            for: selected, on: occasion, with: stored, missing: missingKeys, by: stager)
+        let input = await planInput(for: selected, on: occasion, with: stored, using: keys)
+        let missingKeys = input.missingKeys
+        let plan = try await input.affordablePlan(for: selected.offers, by: stager)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         let refreshed = Set(plan.refreshed.map(\.id))
         for id in plan.kept where !refreshed.contains(id) { observer(.finished(id, .loaded)) }
@@ -204,6 +204,17 @@ public actor VaultClient {
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
         return awaitingKey(of: plan, missingKeys, outcomes, among: selected)
+    }
+
+    /// - Parameter keys: of the run.
+    func planInput(
+        for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
+        using keys: (any KeyProvider)?
+    ) async -> PlanInput {
+        var input = PlanInput(selected, on: occasion, with: stored, configuration)
+        input.network = work.network
+        await input.findMissingKeys(with: keys)
+        return input
     }
 
     private func awaitingKey(

@@ -52,10 +52,9 @@ public struct PackDownloader: Sendable {
         let selected = try await view.select(.all)
         let stored = try await store.inventory.storedPacks(
             for: selected.offers, as: nil, listedBy: view.version)
-        let plan = Plan(
-            stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
-            policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
-            metadataBytes: try store.metadata.downloadedBytes(of: view.chain))
+        var input = PlanInput(selected, on: .downloader(request), with: stored, configuration)
+        input.metadataBytes = try store.metadata.downloadedBytes(of: view.chain)
+        let plan = Plan(input)
         let allowance = TransferAllowance(configuration.policy.meteredAllowance)
         let stager = PackStager(
             store: store, network: network.limited(to: allowance), retries: configuration.retries,

@@ -1,5 +1,4 @@
 import SealedPack
-import VaultTransport
 
 /// The steps for the packs of a store: a function of its inventory and of the offered packs. They run in the order of
 /// the members. After a run without refusals and failures, the same question gives an empty plan.
@@ -20,31 +19,16 @@ struct Plan: Sendable {
     /// The packs whose key is missing.
     private let lockedIDs: Set<PackID>
 
-    /// - Parameters:
-    ///   - stored: what the store has; of one pack only the first entry counts.
-    ///   - offered: what the site lists by verified metadata, in the order in which it is wanted. Where the app names
-    ///     packs, these are enough: all others are left alone.
-    ///   - locked: packs for which no key is here.
-    ///   - replaced: stored packs that count for no limit, since another variant of them is offered.
-    ///   - sources: where packs can be downloaded from.
-    ///   - network: what of it may be used.
-    ///   - costs: bytes that must come of a pack; all of it where that is not known.
-    ///   - metadataBytes: what was downloaded to know what is offered.
-    init(
-        stored: [StoredPack], offered: [PackManifest], occasion: PlanningOccasion,
-        policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], replaced: Set<PackID> = [],
-        sources: [SiteLocation], network: NetworkUse = .unrestricted, costs: [PackID: UInt64] = [:],
-        metadataBytes: UInt64 = 0
-    ) {
-        self.network = network
-        lockedIDs = policy.preloadsLockedPacks || occasion.isRequest ? [] : locked
+    init(_ input: PlanInput) {
+        let (stored, occasion) = (input.stored, input.occasion)
+        network = input.network
+        lockedIDs =
+            input.policy.preloadsLockedPacks || occasion.isRequest ? [] : Set(input.missingKeys.keys)
         let named = occasion.named
         let places = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
-        var limits = PlanLimits(
-            policy, on: occasion, sources: sources, isMetered: network == .metered,
-            metadataBytes: metadataBytes)
+        var limits = PlanLimits(input)
         var seen: Set<PackID> = []
-        for pack in offered where named?.contains(pack.id) ?? true {
+        for pack in input.offered where named?.contains(pack.id) ?? true {
             guard seen.insert(pack.id).inserted else { continue }
             let found = places[pack.id].map { stored[$0] } ?? StoredPack(id: pack.id)
             add(pack, from: finishRemoval(of: found), on: occasion, isNamed: named != nil, &limits)
@@ -54,14 +38,14 @@ struct Plan: Sendable {
             if named?.contains(found.id) ?? true {
                 addUnlisted(present, on: occasion, isNamed: named != nil)
             }
-            if let next = present.waiting ?? present.loaded, !replaced.contains(found.id) {
+            if let next = present.waiting ?? present.loaded, !input.replaced.contains(found.id) {
                 limits.countInstalled(next.installedSize, of: next)
             }
         }
         // Sorting is stable: within a class the packs stay in the order offered.
         transfers.sort { $0.priority < $1.priority }
         downloads.sort { $0.rank < $1.rank }
-        refuseExcess(&limits, costs)
+        refuseExcess(&limits, input.costs)
     }
 
     /// The usable files of a pack: none where its removal was begun.

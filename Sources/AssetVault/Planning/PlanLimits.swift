@@ -11,18 +11,15 @@ struct PlanLimits {
     private let sources: [SiteLocation]
     private let hasAllowedSource: Bool
 
-    /// - Parameter metadataBytes: bytes of the metadata, which were downloaded before.
-    init(
-        _ policy: PlanningPolicy, on occasion: PlanningOccasion, sources: [SiteLocation], isMetered: Bool,
-        metadataBytes: UInt64
-    ) {
-        self.isMetered = isMetered
+    init(_ input: PlanInput) {
+        let policy = input.policy
+        isMetered = input.network == .metered
         meteredBytes = ByteCount(limit: policy.meteredAllowance)
-        isInitial = occasion.isInitial
-        self.sources = sources
+        isInitial = input.occasion.isInitial
+        sources = input.sources
         hasAllowedSource = sources.contains(where: policy.allows)
         allowances = Shares(essential: policy.essentialDownloadAllowance, others: policy.downloadAllowance)
-        allowances[true].add(metadataBytes)
+        allowances[true].add(input.metadataBytes)
         installedSizes = Shares(essential: policy.essentialInstalledSize, others: policy.installedSize)
     }
 

@@ -39,8 +39,9 @@ extension Plan {
         _ policy: PlanningPolicy = PlanningPolicy(), metadataBytes: UInt64 = 0
     ) throws {
         self.init(
-            stored: stored, offered: offered, occasion: occasion, policy: policy, sources: [try site()],
-            metadataBytes: metadataBytes)
+            PlanInput(
+                stored: stored, offered: offered, occasion: occasion, policy: policy, sources: [try site()],
+                metadataBytes: metadataBytes))
     }
 
     /// The IDs of the downloads, in their order.

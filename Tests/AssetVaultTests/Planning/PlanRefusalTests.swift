@@ -59,7 +59,9 @@ import VaultTransport
         policy.allowedHosts = try AllowedHosts(["cdn.example.com"])
         for sources in [[], [other], [other, other]] {
             let plan = Plan(
-                stored: stored, offered: [new, here], occasion: occasion, policy: policy, sources: sources)
+                PlanInput(
+                    stored: stored, offered: [new, here], occasion: occasion, policy: policy, sources: sources
+                ))
             #expect(plan.downloads.isEmpty)
             #expect(plan.refusals == [PlanRefusal(pack: new, reason: .noAllowedSource(sources))])
             #expect(plan.transferred == ["here"])
@@ -67,7 +69,9 @@ import VaultTransport
         policy.downloadAllowance = nil
         policy.installedSize = nil
         let plan = Plan(
-            stored: stored, offered: [new, here], occasion: occasion, policy: policy, sources: [other, cdn])
+            PlanInput(
+                stored: stored, offered: [new, here], occasion: occasion, policy: policy,
+                sources: [other, cdn]))
         #expect(plan.downloaded == ["new"])
         #expect(plan.refusals.isEmpty)
     }
@@ -76,7 +80,8 @@ import VaultTransport
     @Test func aRefusalKeepsTheStoredState() throws {
         let new = try pack("a")
         let stored = StoredPack(id: new.id, loaded: try pack("a", version: 1), partial: new)
-        let plan = Plan(stored: [stored], offered: [new], occasion: .app(.automatic), sources: [])
+        let plan = Plan(
+            PlanInput(stored: [stored], offered: [new], occasion: .app(.automatic), sources: []))
         #expect(plan.refused == ["a"])
         #expect(plan.removals.isEmpty)
     }

@@ -1,0 +1,88 @@
+import SealedPack
+import VaultBytes
+import VaultErrors
+import VaultKeys
+import VaultTransport
+
+/// What a plan follows from, for fetches, requests, questions about costs and downloaders alike: what is offered, what the store has,
+/// and what is allowed.
+struct PlanInput: Sendable {
+    /// What the store has; of one pack only the first entry counts.
+    var stored: [StoredPack]
+    /// What the site lists by verified metadata, in the order in which it is wanted. Where the app names packs, these are enough: all
+    /// others are left alone.
+    var offered: [PackManifest]
+    var occasion: PlanningOccasion
+    var policy = PlanningPolicy()
+    /// Why no key opens a pack that would be downloaded without being asked for.
+    var missingKeys: [PackID: VaultError] = [:]
+    /// Stored packs that count for no limit, since another variant of them is offered.
+    var replaced: Set<PackID> = []
+    /// Where packs can be downloaded from.
+    var sources: [SiteLocation]
+    /// What may be used of the network.
+    var network = NetworkUse.unrestricted
+    /// Bytes that must come of a pack; all of it where that is not known.
+    var costs: [PackID: UInt64] = [:]
+    /// What was downloaded to know what is offered.
+    var metadataBytes: UInt64 = 0
+}
+
+extension PlanInput {
+    /// What may come over a metered network is not limited yet; see ``affordablePlan(for:by:)``.
+    init(
+        _ selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
+        _ configuration: VaultConfiguration
+    ) {
+        self.init(
+            stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
+            policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations)
+        policy.meteredAllowance = nil
+    }
+
+    /// Finds the packs that none of the keys opens, of those that would be downloaded without being asked for. Other packs come or stay
+    /// whatever keys are here, so that the provider is not asked for theirs: anybody whose packs are listed may name any keys.
+    mutating func findMissingKeys(with keys: (any KeyProvider)?) async {
+        guard let keys, !occasion.isRequest, !policy.preloadsLockedPacks else { return }
+        let plan = Plan(self)
+        var matches = await KeyMatches(keys)
+        for pack in plan.downloads.map(\.pack) + plan.refusals.map(\.pack) {
+            missingKeys[pack.id] = await matches.missingKey(of: pack)
+        }
+    }
+
+    /// The plan, within what may come over a metered network. Where whole packs would exceed that, the hosts are asked for their
+    /// indexes: of an update little may be missing.
+    func affordablePlan(
+        for offers: [LocatedPack], by stager: PackStager
+    ) async throws(VaultError) -> Plan {
+        let plan = Plan(self)
+        guard let allowance = stager.network.allowance.left, network == .metered,
+            plan.downloads.saturatingSum(\.pack.length) > allowance
+        else { return plan }
+        let offers = offers.byID
+        var limited = self
+        limited.policy.meteredAllowance = allowance
+        // Asking costs as well: no more than may come at all.
+        var left = allowance
+        var begun: [PackManifest] = []
+        for offer in plan.downloads.compactMap({ offers[$0.pack.id] }) where offer.pack.tailLength <= left {
+            left -= offer.pack.tailLength
+            do throws(VaultError) {
+                let file = DownloadFile(layout: stager.store.layout, pack: offer.pack)
+                if case nil = try file.arrival() { begun.append(offer.pack) }
+                limited.costs[offer.pack.id] = try await stager.costOfBeginning(offer)?.bytes ?? 0
+            } catch {
+                // Its download says what is wrong; until then all of it counts.
+                if Task.isCancelled || error.category == .unreachable { throw error }
+            }
+        }
+        let affordable = Plan(limited)
+        let admitted = Set(affordable.downloads.map(\.pack.id))
+        // What is refused leaves nothing.
+        for pack in begun where !admitted.contains(pack.id) {
+            try? stager.store.removal.discardDownload(of: pack)
+        }
+        return affordable
+    }
+}
