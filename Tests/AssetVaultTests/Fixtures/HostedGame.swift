@@ -57,24 +57,12 @@ final class HostedGame: Sendable {
 
     /// Changes the tags of packs, and publishes that.
     func tag(_ tags: [String: [String]]) async throws {
-        try await game.publish { packs throws(VaultError) in
-            for (id, tags) in tags {
-                var pack = try packs.object(id, at: "vault.json")
-                pack["tags"] = .array(tags.map(JSONValue.string))
-                packs[id] = .object(pack)
-            }
-        }
+        try await game.set("tags", of: tags.mapValues { .array($0.map(JSONValue.string)) })
     }
 
     /// Puts packs at places of the site's list, and publishes that.
     func list(_ places: [String: Int64]) async throws {
-        try await game.publish { packs throws(VaultError) in
-            for (id, place) in places {
-                var pack = try packs.object(id, at: "vault.json")
-                pack["order"] = .integer(place)
-                packs[id] = .object(pack)
-            }
-        }
+        try await game.set("order", of: places.mapValues(JSONValue.integer))
     }
 
     /// Takes a pack off the site.
@@ -106,10 +94,15 @@ final class HostedGame: Sendable {
 extension Game {
     /// Changes the policies of packs, and publishes that.
     fileprivate func declare(_ policies: [String: String]) async throws {
+        try await set("policy", of: policies.mapValues(JSONValue.string))
+    }
+
+    /// Changes one member of what `vault.json` says of packs, and publishes that.
+    func set(_ member: String, of values: [String: JSONValue]) async throws {
         try await publish { packs throws(VaultError) in
-            for (id, policy) in policies {
+            for (id, value) in values {
                 var pack = try packs.object(id, at: "vault.json")
-                pack["policy"] = .string(policy)
+                pack[member] = value
                 packs[id] = .object(pack)
             }
         }
