@@ -22,7 +22,8 @@ extension ContentPlan {
             }
             guard needsNumber, !device[name].contains(where: { Int64($0) != nil }) else { return nil }
             return .warning(
-                "no-number", "the trait '\(name)' is a number, and the device states none: it gets the greatest one",
+                "no-number",
+                "the trait '\(name)' is a number, and the device states none: it gets the greatest one",
                 at: "device", remedy: "state a number, such as \(name)=2")
         }
     }

@@ -166,7 +166,8 @@ extension Finding {
         return [
             .warning(
                 "uncounted-updates",
-                "\(count.counting("more pack")) changed: what their updates cost was not computed, and counts as nothing", at: "packs",
+                "\(count.counting("more pack")) changed: what their updates cost was not computed, and counts as nothing",
+                at: "packs",
                 remedy: "publish in parts, to see what each costs")
         ]
     }

@@ -109,7 +109,8 @@ struct PublicationProposal {
             if result.manifest.entryCount == 0, pack.pin == nil {
                 warnings.append(
                     .warning(
-                        "empty-source", "the source of '\(name)' is empty: \(vault.path.pushing(pack.source))",
+                        "empty-source",
+                        "the source of '\(name)' is empty: \(vault.path.pushing(pack.source))",
                         at: name.description, remedy: "put files there, or remove the pack from vault.json"))
             }
             try await add(
