@@ -1,3 +1,5 @@
+import Synchronization
+import VaultBytes
 import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
@@ -106,6 +108,153 @@ extension PackAssembly {
             throw VaultError(
                 .corrupt, "\(Self.maximumWrongPieces) pieces in a row have the wrong digest",
                 at: pack.id.description, remedy: "try another mirror or tell the publisher")
+        }
+    }
+}
+
+/// Bytes from a sender, read one chunk at a time by one task and consumed by another.
+public final class IncomingBytes: Sendable {
+    public typealias Chunk = @Sendable () async throws(VaultError) -> [UInt8]?
+
+    private let chunk: Chunk
+    private let read = Mutex<Result<[UInt8]?, VaultError>?>(nil)
+
+    /// - Parameter chunk: returns the next bytes, nil at the end; never called concurrently.
+    public init(_ chunk: @escaping Chunk) { self.chunk = chunk }
+
+    /// Reads a chunk. Calls must not overlap, and ``take()`` must follow each.
+    func readMore() async {
+        let result = await outcome(of: chunk)
+        read.withLock { $0 = result }
+    }
+
+    /// The chunk that was read last; nil if it was already taken.
+    func take() -> Result<[UInt8]?, VaultError>? {
+        read.withLock { read in
+            defer { read = nil }
+            return read
+        }
+    }
+
+    func next() async throws(VaultError) -> [UInt8]? {
+        await readMore()
+        return try take()?.get()
+    }
+}
+
+/// The first bytes of the piece that is being received.
+struct IncomingPiece: Sendable {
+    /// A complete piece whose digest is not verified.
+    struct Complete: Sendable {
+        let number: Int
+        let bytes: [UInt8]
+        /// Whether its bytes came from several senders.
+        let hasSeveralSenders: Bool
+    }
+
+    private var number = -1
+    private var bytes: [UInt8] = []
+    private var hasSeveralSenders = false
+
+    /// Bytes received of the current piece.
+    var length: Int { bytes.count }
+
+    /// Bytes received of piece `number`.
+    func length(ofPiece number: Int) -> Int { self.number == number ? bytes.count : 0 }
+
+    /// The following bytes come from another sender.
+    mutating func changeSender() { hasSeveralSenders = true }
+
+    /// Adds bytes of one piece, from `position` in the pack. Bytes of a piece whose start was not received are dropped.
+    mutating func add(_ part: Span<UInt8>, at position: UInt64, to number: Int, of piece: Range<UInt64>)
+        -> Complete?
+    {
+        if position == piece.lowerBound {
+            self.number = number
+            hasSeveralSenders = false
+            bytes.removeAll(keepingCapacity: true)
+            bytes.reserveCapacity(piece.count)
+        }
+        guard self.number == number, UInt64(bytes.count) == position - piece.lowerBound else { return nil }
+        bytes.append(copying: part)
+        guard bytes.count == piece.count else { return nil }
+        defer {
+            self.number = -1
+            bytes = []
+        }
+        return Complete(number: number, bytes: bytes, hasSeveralSenders: hasSeveralSenders)
+    }
+}
+
+/// Cuts the bytes of a sender, from any offset of a pack, into pieces.
+struct IncomingPieceCutter {
+    private let ranges: PieceRanges
+    private(set) var incoming: IncomingPiece
+    /// The offset in the pack of the rest of the chunk.
+    private var position: UInt64
+    private var chunk: ArraySlice<UInt8> = []
+    /// The piece that contains this offset.
+    private var number: Int
+
+    /// - Parameter incoming: the piece whose first bytes were already received.
+    init(_ incoming: IncomingPiece, at position: UInt64, _ ranges: PieceRanges) {
+        self.ranges = ranges
+        self.incoming = incoming
+        self.position = position
+        number = ranges.first(endingAfter: max(position, PackLayout.piecesOffset))
+    }
+
+    /// Adds the bytes that follow the previous ones.
+    mutating func add(_ bytes: [UInt8]) { chunk = bytes[...] }
+
+    /// The next complete piece; nil when more bytes are needed. Skips other parts and unwanted pieces.
+    mutating func next(where isWanted: (Int) -> Bool) -> IncomingPiece.Complete? {
+        drop(before: PackLayout.piecesOffset)
+        while !chunk.isEmpty, number < ranges.count {
+            let piece = ranges[number]
+            let part = chunk.prefix(Int(clamping: piece.upperBound - position))
+            let whole =
+                isWanted(number)
+                ? incoming.add(part.span, at: position, to: number, of: piece) : nil
+            drop(before: position + UInt64(part.count))
+            if position == piece.upperBound { number += 1 }
+            if let whole { return whole }
+        }
+        drop(before: position + UInt64(chunk.count))
+        return nil
+    }
+
+    private mutating func drop(before start: UInt64) {
+        guard start > position else { return }
+        let count = min(Int(clamping: start - position), chunk.count)
+        chunk = chunk.dropFirst(count)
+        position += UInt64(count)
+    }
+}
+
+/// Receives some pieces of a pack whose index is verified. Each is written once it is complete and verified; all other
+/// bytes are dropped.
+public struct PieceReceiver: ~Copyable {
+    private let ranges: PieceRanges
+    private let writer: PieceWriter
+    private let wanted: Set<Int>
+    private var cutter: IncomingPieceCutter
+    private var end: UInt64 = 0
+
+    public init(of pieces: [Int], in pack: PackFile) throws(VaultError) {
+        ranges = try PieceRanges(of: pack)
+        writer = PieceWriter(pack: pack, ranges: ranges, copies: nil)
+        wanted = Set(pieces)
+        cutter = IncomingPieceCutter(IncomingPiece(), at: 0, ranges)
+    }
+
+    /// Throws `.io`.
+    public mutating func receive(_ bytes: [UInt8], at offset: UInt64) throws(VaultError) {
+        if offset != end { cutter = IncomingPieceCutter(IncomingPiece(), at: offset, ranges) }
+        end = offset + UInt64(bytes.count)
+        cutter.add(bytes)
+        while let piece = cutter.next(where: wanted.contains) {
+            _ = try writer.write(piece.bytes.span, as: piece.number)
         }
     }
 }

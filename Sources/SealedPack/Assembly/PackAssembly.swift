@@ -1,4 +1,6 @@
 import SystemPackage
+import VaultConcurrency
+import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
@@ -154,5 +156,108 @@ public struct PackAssembly: ~Copyable, Sendable {
             return false
         }
         return try file.sha256(of: layout.indexOffset..<layout.catalogOffset) == pack.indexDigest
+    }
+}
+
+/// The cheapest requests for the rest of a pack, and their cost.
+extension PackAssembly {
+    /// Whether one request for the whole pack is cheaper than reading its index first.
+    ///
+    /// - Parameter hasReusablePacks: whether there are packs to ``reuse(from:progress:)`` pieces of.
+    public func prefersSingleRequest(hasReusablePacks: Bool) -> Bool {
+        layout.prefersSingleRequest(hasReusablePacks: hasReusablePacks)
+    }
+
+    /// The cost of the rest of the pack if the sources have all pieces of their indexes; nil before the tail is
+    /// verified.
+    ///
+    /// - Parameters:
+    ///   - next: returns the sources one by one; not called when no piece is missing any more.
+    ///   - tailLength: the bytes of the tail that are to be counted.
+    public func cost(
+        reusing next: () throws(VaultError) -> (any PieceSource)?, countingTail tailLength: UInt64
+    ) throws(VaultError) -> UpdateCost? {
+        guard let ranges else { return nil }
+        var states = states
+        try states.notePieces(of: packFile, in: next)
+        return UpdateCost(layout, states, ranges, tailBytes: tailLength)
+    }
+
+    /// The cost of one request for the whole pack.
+    public var costOfSingleRequest: UpdateCost { UpdateCost(singleRequest: layout) }
+}
+
+extension PackLayout {
+    /// A pack up to this size is fetched in one request when there are no packs to reuse.
+    private static let smallPack: UInt64 = 256 << 10
+
+    /// Index and catalog.
+    var tail: Range<UInt64> { indexOffset..<footerOffset }
+    var tailLength: UInt64 { footerOffset - indexOffset }
+
+    /// Whether one request for the whole pack is cheaper than reading its index first.
+    ///
+    /// - Parameter hasReusablePacks: whether there are packs that may contain some of its pieces.
+    func prefersSingleRequest(hasReusablePacks: Bool) -> Bool {
+        hasReusablePacks ? packLength - tailLength <= PieceStates.requestCost : packLength <= Self.smallPack
+    }
+}
+
+extension PackAssembly {
+    /// Verifies the pieces that an earlier attempt may have written, several at once.
+    mutating func findVerifiedPieces(_ ranges: PieceRanges) async throws(VaultError) {
+        var candidates: [Int] = []
+        for data in try file.dataRanges(in: PackLayout.piecesOffset..<ranges.end) {
+            var number = ranges.first(endingAfter: data.lowerBound)
+            // A piece without its first byte is missing.
+            if ranges[number].lowerBound < data.lowerBound { number += 1 }
+            while number < ranges.count, ranges[number].upperBound <= data.upperBound {
+                candidates.append(number)
+                number += 1
+            }
+        }
+        let packFile = packFile
+        var found: [Int] = []
+        try await runInOrder(
+            candidates, memory: { ranges[$0].count },
+            work: { number throws(VaultError) -> Int? in
+                let range = ranges[number]
+                // An unreadable piece is missing.
+                guard let bytes = try? packFile.file.readExactly(range.count, at: range.lowerBound) else {
+                    return nil
+                }
+                return try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) ? number : nil
+            },
+            deliver: { number in
+                // Shows that the attempt is alive while many pieces are verified.
+                packFile.file.touch()
+                if let number { found.append(number) }
+            })
+        notePresent(found, ranges)
+    }
+
+    /// Copies pieces that equal a present one; the others are copied when theirs is received.
+    mutating func makeCopies(_ ranges: PieceRanges) throws(VaultError) {
+        let copies = try DuplicatePieces(in: packFile)
+        // First to the first pieces, then from these to all other copies.
+        for pair in copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), ranges) }
+        for pair in copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), ranges) }
+        states.excludeCopies(copies)
+        self.copies = copies
+    }
+
+    private mutating func copy(_ source: Int, to target: Int, _ ranges: PieceRanges) throws(VaultError) {
+        guard states.isPresent(source), !states.isPresent(target) else { return }
+        let bytes = try file.readExactly(ranges[source].count, at: ranges[source].lowerBound)
+        try file.write(bytes.span, at: ranges[target].lowerBound)
+        notePresent([target], ranges)
+    }
+
+    /// Marks pieces as present and adds their lengths.
+    mutating func notePresent(_ numbers: [Int], _ ranges: PieceRanges) {
+        for number in numbers where !states.isPresent(number) {
+            states.notePresent(number)
+            presentLength += UInt64(ranges[number].count)
+        }
     }
 }

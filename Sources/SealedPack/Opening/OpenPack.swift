@@ -1,6 +1,8 @@
+import VaultConcurrency
+package import VaultContent
 import VaultCrypto
 public import VaultErrors
-import VaultFileSystem
+public import VaultFileSystem
 public import VaultKeys
 
 /// A pack that is read with its content key: its index and catalog are verified, its pieces are verified as they are
@@ -109,5 +111,155 @@ public final class OpenPack: Sendable {
         VaultError(
             .corrupt, "piece \(number) is damaged", at: pack.place,
             remedy: "repair the pack, or fetch it again")
+    }
+}
+
+extension OpenPack {
+    /// Passes the verified bytes of `content` to `deliver` in order; pieces are opened in parallel. Throws `.usage` for
+    /// a range beyond the content, `.corrupt` for a damaged piece.
+    public func read(_ content: Range<UInt64>, _ deliver: (Span<UInt8>) throws(VaultError) -> Void)
+        async throws(VaultError)
+    {
+        guard content.upperBound <= catalog.contentLength else {
+            throw VaultError(
+                .usage, "the content has \(catalog.contentLength) bytes, not \(content.upperBound)",
+                at: id.description, remedy: "ask for less")
+        }
+        try await forEachPiece(catalog.pieces(containing: content)) { number, plain throws(VaultError) in
+            let wanted = catalog.pieceRange(number).clamped(to: content)
+            let start = catalog.pieceRange(number).lowerBound
+            try deliver(
+                plain.span.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+        }
+    }
+
+    /// The verified bytes of a small file; nil where the pack has none of at most `limit` bytes at the path. Throws `.corrupt` for a
+    /// damaged piece.
+    package func file(at path: EntryPath, limit: UInt64) async throws(VaultError) -> [UInt8]? {
+        guard let entry = catalog.entry(at: path), entry.size <= limit else { return nil }
+        return try await ContentReader(self, content: entry.content).read(0..<entry.size)
+    }
+
+    /// Passes whole pieces to `deliver` in order; they are opened in parallel.
+    func forEachPiece(_ numbers: Range<Int>, _ deliver: (Int, ArraySlice<UInt8>) throws(VaultError) -> Void)
+        async throws(VaultError)
+    {
+        try await runInOrder(
+            numbers, memory: { self.openingMemory(ofPiece: $0) },
+            work: { (number: Int) throws(VaultError) -> (number: Int, plain: ArraySlice<UInt8>) in
+                (
+                    number,
+                    try self.plaintext(ofPiece: number, ciphertext: try self.ciphertext(ofPiece: number))
+                )
+            },
+            deliver: { (piece: (number: Int, plain: ArraySlice<UInt8>)) throws(VaultError) in
+                try deliver(piece.number, piece.plain)
+            })
+    }
+
+    /// Writes everything to `sink`, entry by entry in the order of the paths.
+    public func extract(to sink: inout some ContentSink & ~Copyable, progress: (UInt64) -> Void = { _ in })
+        async throws(VaultError)
+    {
+        var index = 0
+        var current: Catalog.Entry?
+        // Entries without bytes need no piece.
+        func advance(to position: UInt64) throws(VaultError) {
+            while current.map({ $0.content.upperBound == position }) ?? true {
+                if current != nil { try sink.endEntry() }
+                current = catalog.entry(index)
+                guard let entry = current else { return }
+                index += 1
+                try sink.beginEntry(entry)
+            }
+        }
+        var position: UInt64 = 0
+        try advance(to: 0)
+        try await read(0..<catalog.contentLength) { (plain: Span<UInt8>) throws(VaultError) in
+            var start = 0
+            while start < plain.count, let entry = current {
+                let count = Int(min(UInt64(plain.count - start), entry.content.upperBound - position))
+                try sink.write(plain.extracting(start..<(start + count)))
+                start += count
+                position += UInt64(count)
+                try advance(to: position)
+            }
+            progress(position)
+        }
+        guard index == catalog.entryCount, current == nil else {
+            throw VaultError(
+                .corrupt, "the pack ends inside a file", at: id.description,
+                remedy: "repair the pack, or fetch it again")
+        }
+    }
+}
+
+/// Receives the entries of a pack in the order of their paths.
+public protocol ContentSink: ~Copyable {
+    mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError)
+    /// Writes the next bytes of the current entry.
+    mutating func write(_ bytes: Span<UInt8>) throws(VaultError)
+    mutating func endEntry() throws(VaultError)
+}
+
+extension OpenPack {
+    /// Writes all files into one folder, which must be empty and private to the writer. Uses folder descriptors that
+    /// follow no link and creates every file, so nothing is written outside. Pieces are opened and written on all
+    /// cores; only verified bytes are written. Modes are 0644 or 0755, reduced by the umask. Throws `.corrupt`,
+    /// `.unwritable`, `.io`, and leaves incomplete files.
+    public func extract(
+        into root: borrowing Folder, progress: (UInt64) -> Void = { _ in }
+    ) async throws(VaultError) {
+        let umask = Umask.current
+        var plan = try TreePlan(of: catalog, below: root, umask: umask)
+        let files = try TreeFiles(below: root, umask: umask)
+        var number = 0
+        var done: UInt64 = 0
+        try await runInOrder(
+            next: { () throws(VaultError) -> NextInput<(number: Int, parts: [TreePart])> in
+                guard number < catalog.pieceCount else { return .end }
+                defer { number += 1 }
+                return .input((number, try plan.parts(ofPiece: number)))
+            },
+            memory: { self.openingMemory(ofPiece: $0.number) },
+            work: { (piece: (number: Int, parts: [TreePart])) throws(VaultError) -> Int in
+                let plain = try self.plaintext(
+                    ofPiece: piece.number, ciphertext: try self.ciphertext(ofPiece: piece.number))
+                for part in piece.parts { try part.write(plain.span, to: files) }
+                return plain.count
+            },
+            deliver: { (count: Int) in
+                done += UInt64(count)
+                progress(done)
+            })
+        try plan.finish()
+    }
+}
+
+/// Writes entries as a pax tar (POSIX.1-2001) to a file or a pipe.
+public struct TarSink: ContentSink, ~Copyable {
+    private var writer: PaxWriter
+
+    public init(to output: consuming OpenFile) throws(VaultError) {
+        writer = try PaxWriter(to: output)
+    }
+
+    public mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError) {
+        switch entry.kind {
+        case .emptyFolder: try writer.folder(entry.path)
+        case .file: try writer.beginFile(entry.path, size: entry.size, executable: false)
+        case .executable: try writer.beginFile(entry.path, size: entry.size, executable: true)
+        }
+    }
+
+    public mutating func write(_ bytes: Span<UInt8>) throws(VaultError) {
+        try writer.write(bytes)
+    }
+
+    public mutating func endEntry() {}
+
+    /// Writes the end of the archive.
+    public consuming func finish() throws(VaultError) {
+        try writer.finish()
     }
 }

@@ -1,4 +1,5 @@
 import VaultBytes
+import VaultContent
 package import VaultCrypto
 package import VaultErrors
 
@@ -90,5 +91,132 @@ package enum MessageSalt {
         dataDigest.append(to: &input)
         var authenticator = HMACSHA256(key: key.saltKey)
         return Array(authenticator.authenticate(input.span).bytes.prefix(Cobblestone256.saltLength))
+    }
+}
+
+/// How strongly pieces are compressed; readers need not know it.
+public enum Compression: String, Sendable, CaseIterable {
+    case uncompressed = "none"
+    case fast
+    case standard = "default"
+    case max
+
+    /// Those that compress, the usual one first.
+    static let levels = [standard] + allCases.filter { $0 != .standard && $0.level != nil }
+
+    /// The zstd level; nil leaves pieces as they are.
+    var level: Int? {
+        switch self {
+        case .uncompressed: nil
+        case .fast: 1
+        case .standard: 3
+        case .max: 19
+        }
+    }
+
+    /// A piece as it is encrypted; nil where it stays as it is.
+    func encode(_ plain: [UInt8]) throws(VaultError) -> (codec: PieceCodec, data: [UInt8])? {
+        var data: [UInt8] = []
+        guard let level, try Zstd.compress(plain.span, level: level, appendingTo: &data) else { return nil }
+        return (.zstd, data)
+    }
+}
+
+/// The encoding of a piece or catalog in its message; the message's first byte. A further codec needs the next version of
+/// the format: see "How the format grows" in <doc:Format>.
+enum PieceCodec: UInt8, Sendable {
+    case uncompressed = 0
+    case zstd = 1
+
+    /// The codec of a decrypted message. Throws `.corrupt`.
+    init(ofMessage message: [UInt8], at place: String) throws(VaultError) {
+        guard let first = message.first else {
+            throw VaultError(.corrupt, "a message is empty", at: place, remedy: "do not use this pack")
+        }
+        guard let codec = PieceCodec(rawValue: first) else {
+            throw .unsupportedFormat("the pack uses codec \(first), which is unknown", at: place)
+        }
+        self = codec
+    }
+
+    /// The content of the data that begins at `start` in a decrypted message. Throws `.corrupt`.
+    ///
+    /// - Parameter count: its length in bytes, which uncompressed data may differ from.
+    func decode(
+        _ message: [UInt8], from start: Int, exactly count: Int
+    ) throws(VaultError) -> ArraySlice<UInt8> {
+        switch self {
+        case .uncompressed: message.dropFirst(start)
+        case .zstd: try Zstd.decompress(message.span.extracting(start...), exactly: count)[...]
+        }
+    }
+}
+
+/// The byte ranges of a pack's pieces, from its index: 8 bytes a piece.
+struct PieceRanges: Sendable {
+    private let ends: [UInt64]
+
+    /// Throws `.corrupt` for an index that is impossible, or whose digest is not that of the footer.
+    init(of pack: PackFile) throws(VaultError) {
+        var ends: [UInt64] = []
+        ends.reserveCapacity(Int(pack.pieceCount))
+        try pack.forEachIndexRecord { _, record, offset in
+            ends.append(offset + UInt64(record.ciphertextLength))
+        }
+        self.ends = ends
+    }
+
+    var count: Int { ends.count }
+
+    /// The end of the last piece; the offset of the first one if there is none.
+    var end: UInt64 { ends.last ?? PackLayout.piecesOffset }
+
+    /// Empty for a piece that the pack does not have.
+    subscript(number: Int) -> Range<UInt64> {
+        guard ends.indices.contains(number) else { return 0..<0 }
+        return (number == 0 ? PackLayout.piecesOffset : ends[number - 1])..<ends[number]
+    }
+
+    /// The first piece that ends after `position`; ``count`` when there is none.
+    func first(endingAfter position: UInt64) -> Int {
+        ends.indices.partitionPoint { ends[$0] > position }
+    }
+}
+
+/// Finds pieces of the previous version by the digest of their plaintext: 4 bytes a piece.
+package struct PreviousPieces: Sendable {
+    private let previous: OpenPack
+    /// Piece numbers, sorted by plaintext digest.
+    private let order: [UInt32]
+
+    package init(_ previous: OpenPack) {
+        self.previous = previous
+        let catalog = previous.catalog
+        order = (0..<UInt32(catalog.pieceCount)).sorted { left, right in
+            catalog.digestBytes(Int(left)).lexicographicallyPrecedes(catalog.digestBytes(Int(right)))
+        }
+    }
+
+    /// The piece whose plaintext has this digest.
+    func piece(of digest: SHA256Digest) -> Int? {
+        let first = order.indices.partitionPoint {
+            !previous.catalog.digestBytes(Int(order[$0])).lexicographicallyPrecedes(digest.bytes)
+        }
+        guard first < order.count else { return nil }
+        let number = Int(order[first])
+        return previous.catalog.digestBytes(number).elementsEqual(digest.bytes) ? number : nil
+    }
+
+    /// SHA-256 of a piece's ciphertext, from the index.
+    func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {
+        try previous.pack.digest(ofPiece: number)
+    }
+
+    /// A piece's ciphertext. It is decrypted first and its plaintext verified, as it may be damaged, and an author with the
+    /// content key could have made a catalog that describes it wrongly: nil then.
+    func verifiedCiphertext(ofPiece number: Int) throws(VaultError) -> [UInt8]? {
+        let ciphertext = try previous.ciphertext(ofPiece: number)
+        let isSound = (try? previous.plaintext(ofPiece: number, ciphertext: ciphertext)) != nil
+        return isSound ? ciphertext : nil
     }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 public import VaultErrors
 
 /// The source of a site's metadata: a host or a folder. It is not trusted.
@@ -22,5 +23,60 @@ extension MetadataSource {
         let name = role.hostedName(version: version)
         guard let bytes = try await metadata(named: name, limit: role.sizeLimit) else { return nil }
         return try UnverifiedMetadata(parsing: bytes, as: role, place: place(of: name))
+    }
+}
+
+/// The metadata trusted so far, and the storage of newly verified metadata.
+protocol TrustStorage: Sendable {
+    /// The stored file of a role, if any. It is verified again before it is trusted.
+    func stored(_ role: MetadataRole) throws(VaultError) -> [UInt8]?
+
+    /// Stores verified metadata in place of `old`. False when another process changed what is stored: then the workflow
+    /// must start again.
+    func store(
+        _ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot
+    ) async throws(VaultError) -> Bool
+
+    /// Stores the successor of a root.
+    func store(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool
+}
+
+/// Keeps only the files it was given: `store` discards new metadata. A root that revokes a timestamp or snapshot key
+/// drops both, since their versions no longer count (TUF 5.3.11).
+final class InitialTrust: TrustStorage {
+    private let files: Mutex<[MetadataRole: [UInt8]]>
+    private let rootVersion: Int64
+
+    /// - Parameter rootVersion: the version of the root under which the files were verified.
+    init(files: [MetadataRole: [UInt8]] = [:], underRoot rootVersion: Int64 = 0) {
+        self.files = Mutex(files)
+        self.rootVersion = rootVersion
+    }
+
+    /// The state of a client that has verified `chain`.
+    convenience init(of chain: TrustChain?) {
+        if let chain {
+            self.init(
+                files: [.timestamp: chain.timestamp.bytes, .snapshot: chain.snapshot.bytes],
+                underRoot: chain.root.version)
+        } else {
+            self.init()
+        }
+    }
+
+    func stored(_ role: MetadataRole) -> [UInt8]? { files.withLock { $0[role] } }
+
+    func store(_ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot) -> Bool {
+        true
+    }
+
+    func store(_ new: VerifiedRoot, after old: VerifiedRoot) -> Bool {
+        if new.version > rootVersion, new.resetsVersions(since: old) {
+            files.withLock {
+                $0[.timestamp] = nil
+                $0[.snapshot] = nil
+            }
+        }
+        return true
     }
 }

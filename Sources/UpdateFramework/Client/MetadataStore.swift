@@ -1,4 +1,5 @@
 public import SystemPackage
+import VaultBytes
 public import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
@@ -142,5 +143,81 @@ extension MetadataStore: TrustStorage {
             try write(new.bytes, to: MetadataRole.root.fileName)
             return true
         }
+    }
+}
+
+/// Every root that a client ever trusted, as received: `root_history/VERSION.root.json`, as python-tuf stores them.
+/// With them the chain from any earlier root to the present one can be verified again.
+struct StoredRoots {
+    static let folderName = "root_history"
+
+    let folder: FilePath
+    private let permissions: UInt16
+
+    init(below store: FilePath, permissions: UInt16) {
+        folder = store.appending(Self.folderName)
+        self.permissions = permissions
+    }
+
+    /// The stored versions, lowest first.
+    func versions() throws(VaultError) -> [Int64] {
+        guard try FileSystem.exists(folder) else { return [] }
+        let ending = ".root.json"
+        let names = try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
+        return names.filter { $0.hasSuffix(ending) }.compactMap { Int64($0.dropLast(ending.count)) }.sorted()
+    }
+
+    /// The root of one version; nil when it is not stored.
+    func root(version: Int64) throws(VaultError) -> [UInt8]? {
+        do throws(VaultError) {
+            return try DurableFile.read(path(of: version), limit: MetadataRole.root.sizeLimit)
+        } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
+    }
+
+    /// The pin.
+    func firstRoot() throws(VaultError) -> [UInt8]? {
+        guard let version = try versions().first else { return nil }
+        return try root(version: version)
+    }
+
+    func store(_ root: [UInt8], version: Int64) throws(VaultError) {
+        try FileSystem.createFolders(folder, permissions: permissions)
+        try DurableFile.write(
+            root.span, to: path(of: version), permissions: permissions & 0o666, replacing: true)
+    }
+
+    /// The paths of all stored roots.
+    func files() throws(VaultError) -> [FilePath] { try versions().map(path) }
+
+    func clear() throws(VaultError) {
+        for version in try versions() { try FileSystem.removeFile(path(of: version)) }
+    }
+
+    func removeAbandonedScratch() throws(VaultError) {
+        if try FileSystem.exists(folder) { try Folder(opening: folder).removeAbandonedScratch() }
+    }
+
+    func path(of version: Int64) -> FilePath {
+        folder.appending(MetadataRole.root.hostedName(version: version))
+    }
+}
+
+extension MetadataStore {
+    /// Bytes of the metadata that were downloaded and count now: the lengths of the files of a verified chain's roles, and of roots
+    /// after the pinned one, which came with the program. Other files there do not count, and none by more than it may have.
+    public func downloadedBytes(of chain: TrustChain) throws(VaultError) -> UInt64 {
+        let roles = [MetadataRole.timestamp, .snapshot, .targets] + chain.snapshot.delegatedRoles
+        var files = roles.map { (path: folder.appending($0.fileName), limit: $0.sizeLimit) }
+        for version in try storedRoots.versions().dropFirst() where version <= chain.root.version {
+            files.append((storedRoots.path(of: version), MetadataRole.root.sizeLimit))
+        }
+        var sizes: [UInt64] = []
+        for (path, limit) in files {
+            sizes.append(min(try FileSystem.status(of: path)?.size ?? 0, UInt64(clamping: limit)))
+        }
+        return sizes.saturatingSum { $0 }
     }
 }

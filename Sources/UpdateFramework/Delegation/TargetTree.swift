@@ -78,3 +78,139 @@ public struct TargetTree: Sendable {
         }
     }
 }
+
+extension TrustChain {
+    /// The same metadata without some of the roles that the top-level targets delegate to. Used to see the site as a client
+    /// of one channel does.
+    public func hidingRoles(where isHidden: (MetadataRole) -> Bool) -> TrustChain {
+        TrustChain(
+            root: root, timestamp: timestamp, snapshot: snapshot,
+            targets: targets.hidingRoles(where: isHidden),
+            isContested: isContested)
+    }
+}
+
+extension TargetTree {
+    /// The same metadata without some of the roles that the top-level targets delegate to. Used to see the site as a client
+    /// of one channel does.
+    public func hidingRoles(where isHidden: (MetadataRole) -> Bool) -> TargetTree {
+        let chain = chain.hidingRoles(where: isHidden)
+        var reached: [DelegationStep: Result<VerifiedTargets, VaultError>] = [:]
+        var pending = chain.targets.delegationSteps
+        while let step = pending.popLast() {
+            guard reached[step] == nil, let role = roles[step] else { continue }
+            reached[step] = role
+            if case .success(let targets) = role { pending += targets.delegationSteps }
+        }
+        return TargetTree(chain, roles: reached)
+    }
+}
+
+extension TargetTree {
+    /// What the site published under an earlier snapshot, as far as a source still has it, however long ago it expired. For
+    /// publishers alone: clients accept no earlier state.
+    ///
+    /// Snapshot and top-level targets are verified under the newest of `roots` that named their keys, delegated roles by the
+    /// delegations of then. Those that fail, or are gone, are ``refusals``.
+    ///
+    /// - Parameter roots: of the site.
+    /// - Returns: nil where the source has no such snapshot.
+    public func earlier(
+        snapshot version: Int64, in source: any MetadataSource, under roots: [VerifiedRoot]
+    ) async throws(VaultError) -> TargetTree? {
+        guard let snapshot = try await source.unverified(.snapshot, version: version) else { return nil }
+        let verifiedSnapshot = try Self.verifying(under: roots) { root throws(VaultError) in
+            try VerifiedSnapshot(verifying: snapshot, under: root)
+        }
+        let reference = verifiedSnapshot.targets
+        let name = MetadataRole.targets.hostedName(version: reference.version)
+        guard let targets = try await source.unverified(.targets, version: reference.version) else {
+            throw VaultError(
+                .missing, "snapshot version \(version) lists it, and it is kept no longer",
+                at: source.place(of: name), remedy: "restore it from a backup, or choose another snapshot")
+        }
+        try reference.check(targets.document.bytes, at: name)
+        let verifiedTargets = try Self.verifying(under: roots) { root throws(VaultError) in
+            try VerifiedTargets(verifying: targets, under: root)
+        }
+        let earlier = TrustChain(
+            root: chain.root, timestamp: chain.timestamp, snapshot: verifiedSnapshot,
+            targets: verifiedTargets, isContested: false)
+        return try await TrustWorkflow(source: source, storage: InitialTrust(), now: .earliest).tree(
+            of: earlier)
+    }
+
+    /// The newest root counts first; its error is thrown where all refuse.
+    private static func verifying<Metadata>(
+        under roots: [VerifiedRoot], _ verify: (VerifiedRoot) throws(VaultError) -> Metadata
+    ) throws(VaultError) -> Metadata {
+        var first: VaultError?
+        for root in roots.reversed() {
+            do throws(VaultError) { return try verify(root) } catch { first = first ?? error }
+        }
+        throw first ?? .malformedMetadata("no root was given", at: MetadataRole.root.fileName)
+    }
+}
+
+extension MetadataSource {
+    /// One version of a role's file, which has the version that its name says; its signatures not verified. Nil when the source does
+    /// not have it.
+    fileprivate func unverified(
+        _ role: MetadataRole, version: Int64
+    ) async throws(VaultError) -> UnverifiedMetadata? {
+        guard let metadata = try await metadata(of: role, version: version) else { return nil }
+        guard metadata.document.version == version else {
+            throw .inconsistentMetadata(
+                "its version is \(metadata.document.version)",
+                at: place(of: role.hostedName(version: version)))
+        }
+        return metadata
+    }
+}
+
+/// The search for one path through the delegations, in pre-order: the first role that lists the path decides (section
+/// 5.6.7). The caller reads the roles that it requests.
+struct TargetSearch {
+    /// The maximum number of delegated roles visited for one path.
+    static let visitLimit = 32
+
+    private let path: TargetPath
+    /// The roles to visit, the next one last.
+    private var pending: [(step: DelegationStep, signer: MetadataRole)] = []
+    /// See ``TargetRecord/signer``; nil while the top-level targets are visited.
+    private var signer: MetadataRole?
+    private var visited: Set<MetadataRole> = []
+    private(set) var found: TargetRecord?
+
+    init(for path: String, in targets: VerifiedTargets) {
+        self.path = TargetPath(path)
+        visit(targets)
+    }
+
+    /// The next role to visit; nil when the search has ended.
+    mutating func next() throws(VaultError) -> DelegationStep? {
+        guard found == nil else { return nil }
+        while let (step, signer) = pending.popLast() {
+            // Skips visited roles, which ends cycles.
+            guard visited.insert(step.delegation.role).inserted else { continue }
+            guard visited.count <= Self.visitLimit else {
+                throw .malformedMetadata(
+                    "the search needs more than \(Self.visitLimit) delegated roles",
+                    at: "target \(path.text.excerpt)")
+            }
+            self.signer = signer
+            return step
+        }
+        return nil
+    }
+
+    mutating func visit(_ targets: VerifiedTargets) {
+        found = targets[path.text]
+        found?.signer = signer ?? .targets
+        guard found == nil, let next = targets.delegations?.covering(path) else { return }
+        if next.last?.isTerminating == true { pending = [] }
+        pending += next.reversed().map {
+            (DelegationStep(delegation: $0, delegator: targets.document.role), signer ?? $0.role)
+        }
+    }
+}

@@ -122,3 +122,72 @@ public struct MetadataDraft: Sendable, Hashable {
         try SignedMetadata(self).signed(with: key)
     }
 }
+
+/// The next version of each role: one above all existing files, and above what the published snapshot lists: clients refuse a lower
+/// version also of a role whose files are gone.
+///
+/// If an attacker with stolen keys used the highest possible version, it is one above the versions in the lower half of
+/// the range, which is free. Clients that saw the highest version accept it only after they forgot it
+/// (``VerifiedRoot/resetsVersions(since:)``).
+public struct NextVersions: Sendable {
+    /// The highest possible version, 2^53 - 1.
+    public static let highestPossible = JSONValue.integerRange.upperBound
+    private static let half = highestPossible / 2
+
+    /// By file name.
+    private var highest: [String: Int64] = [:]
+    private var highestInLowerHalf: [String: Int64] = [:]
+
+    public subscript(role: MetadataRole) -> Int64 {
+        let name = role.fileName
+        let version = highest[name] ?? 0
+        return (version < Self.highestPossible ? version : highestInLowerHalf[name] ?? 0) + 1
+    }
+
+    /// Counts all that a snapshot lists.
+    public mutating func add(_ snapshot: VerifiedSnapshot) {
+        for (name, version) in snapshot.listedVersions { add(version, of: name) }
+    }
+
+    /// Counts a number that is taken elsewhere.
+    public mutating func add(_ file: MetadataFileName) {
+        add(file.version, of: file.unversionedName)
+    }
+
+    mutating func add(_ version: Int64, of fileName: String) {
+        highest[fileName] = max(version, highest[fileName] ?? 0)
+        guard version <= Self.half else { return }
+        highestInLowerHalf[fileName] = max(version, highestInLowerHalf[fileName] ?? 0)
+    }
+}
+
+/// How long metadata of each role is valid after it was signed, in days.
+public struct MetadataLifetime: Sendable, Hashable {
+    public var root = 365
+    public var targets = 365
+    public var snapshot = 30
+    public var timestamp = 30
+
+    public init() {}
+
+    /// The expiry of metadata signed now.
+    public func expiry(of role: MetadataRole, signedAt now: UTCTime) -> UTCTime {
+        now.adding(days: days(of: role))
+    }
+
+    /// The period of a role.
+    public func days(of role: MetadataRole) -> Int {
+        switch role.type {
+        case .root: root
+        case .targets: targets
+        case .snapshot: snapshot
+        case .timestamp: timestamp
+        }
+    }
+
+    /// Whether less than a quarter of the role's period is left before `expires`.
+    public func isRenewalDue(of role: MetadataRole, expiring expires: UTCTime, at now: UTCTime) -> Bool {
+        let period = expiry(of: role, signedAt: now).secondsSince1970 - now.secondsSince1970
+        return expires.secondsSince1970 - now.secondsSince1970 < period / 4
+    }
+}

@@ -1,4 +1,5 @@
-import StrictJSON
+public import StrictJSON
+public import VaultCrypto
 public import VaultErrors
 
 /// The root of trust: it names the keys of all roles, its own included (TUF section 4.3).
@@ -108,5 +109,34 @@ extension [VerifiedRoot] {
 
     private func changes(since version: Int64, _ isSo: (VerifiedRoot, VerifiedRoot) -> Bool) -> Bool {
         zip(self, dropFirst()).contains { older, newer in newer.version > version && isSo(older, newer) }
+    }
+}
+
+/// Metadata with verified signatures. It may still be outdated: see ``TrustChain``.
+public protocol VerifiedMetadata: Sendable {
+    var document: MetadataDocument { get }
+}
+
+extension VerifiedMetadata {
+    /// At least 1.
+    public var version: Int64 { document.version }
+    public var expires: UTCTime { document.expires }
+    /// The file, exactly as received.
+    public var bytes: [UInt8] { document.bytes }
+    /// The SHA-256 of the file, which roots are pinned by.
+    public var digest: SHA256Digest { SHA256.hash(bytes.span) }
+    /// The whole signed part, members unknown to this library included.
+    public var json: JSONObject { document.signed }
+
+    /// Whether it has expired at this time.
+    public func hasExpired(at now: UTCTime) -> Bool {
+        document.expires <= now
+    }
+
+    func requireCurrent(at now: UTCTime) throws(VaultError) {
+        guard !hasExpired(at: now) else {
+            throw .expired(
+                expires, now: now, at: "\(document.place) (\(document.role) version \(version))")
+        }
     }
 }

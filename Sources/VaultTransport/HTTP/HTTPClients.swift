@@ -1,7 +1,10 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOSSL
 import Synchronization
-import VaultErrors
+public import SystemPackage
+public import VaultErrors
+import VaultFileSystem
 
 /// One client for each name reached over TLS, which checks certificates against that name; and one for everything else.
 final class HTTPClients: Sendable {
@@ -49,5 +52,143 @@ extension HTTPURL {
             return nil
         }
         return host
+    }
+}
+
+/// A proxy for all connections to hosts: `CONNECT` (RFC 9110, section 9.3.6), for http too, or SOCKS 5 (RFC 1928). The
+/// proxy resolves the host names.
+public struct HTTPProxy: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        case http(Authorization?)
+        case socks5
+    }
+
+    /// Credentials sent to an HTTP proxy as `Proxy-Authorization`, unencrypted.
+    public enum Authorization: Hashable, Sendable {
+        case basic(user: String, password: String)
+        case bearer(token: String)
+    }
+
+    /// A name or an address, without brackets.
+    public let host: String
+    public let port: UInt16
+    public let kind: Kind
+
+    public init(host: String, port: UInt16, kind: Kind = .http(nil)) {
+        (self.host, self.port, self.kind) = (host, port, kind)
+    }
+
+    /// Reads `http://HOST:PORT` or `socks5://HOST:PORT`.
+    ///
+    /// - Throws: `.usage` for anything else. A text with user information is not repeated, as it may hold a password.
+    public init(_ text: String) throws(VaultError) {
+        guard !text.contains("@") else {
+            throw VaultError(
+                .usage, "the URL has a user name or password", at: "proxy",
+                remedy:
+                    "use a local proxy that logs in by itself, or set the authorization in an app's code")
+        }
+        let (kind, rest): (Kind, Substring) =
+            switch text.prefix(while: { $0 != ":" }).lowercased() {
+            case "http": (.http(nil), text.dropFirst(4))
+            case "socks5": (.socks5, text.dropFirst(6))
+            default: (.http(nil), "")
+            }
+        guard let url = HTTPURL("http\(rest)"), let port = url.port, ["", "/"].contains(url.path),
+            url.query == nil, !text.contains("#")
+        else {
+            throw VaultError(
+                .usage, "not the URL of a proxy", at: text,
+                remedy: "give http://HOST:PORT or socks5://HOST:PORT")
+        }
+        let isBracketed = url.host.hasPrefix("[")
+        self.init(
+            host: isBracketed ? String(url.host.dropFirst().dropLast()) : url.host, port: port, kind: kind)
+    }
+
+    /// Its name in errors.
+    var place: String { "the proxy \(host):\(port)" }
+
+    var configuration: HTTPClient.Configuration.Proxy {
+        switch kind {
+        case .http(let authorization):
+            .server(host: host, port: Int(port), authorization: authorization?.header)
+        case .socks5: .socksServer(host: host, port: Int(port))
+        }
+    }
+}
+
+extension HTTPProxy.Authorization {
+    fileprivate var header: HTTPClient.Authorization {
+        switch self {
+        case .basic(let user, let password): .basic(username: user, password: password)
+        case .bearer(let token): .bearer(tokens: token)
+        }
+    }
+}
+
+extension HTTPProxy.Authorization: CustomStringConvertible, CustomReflectable {
+    public var description: String { "secret" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The only certificate authorities to trust, for hosts with a certificate of a private one.
+public struct CertificateAuthorities: Sendable {
+    let certificates: [NIOSSLCertificate]
+
+    /// Reads a file of PEM certificates.
+    ///
+    /// - Throws: `.missing` when the file does not exist, `.corrupt` when it holds no certificates.
+    public init(pem path: FilePath) throws(VaultError) {
+        let bytes = try DurableFile.read(path, limit: 16 << 20)
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
+            throw VaultError(
+                .corrupt, "not a file of PEM certificates", at: path.string,
+                remedy: "use the file with the certificate of the host's certificate authority")
+        }
+        self.certificates = certificates
+    }
+}
+
+/// Compares a host's certificate with the requested name (RFC 9525). The TLS library has done that before, but also
+/// accepts a certificate for the *address* of the connection: an attacker who redirects a name to his own address, and
+/// has a certificate for that address, could impersonate the host.
+enum HostCertificate {
+    /// The certificate is for another host.
+    struct Mismatch: Error {}
+
+    /// The check to run when the TLS handshake is complete.
+    static func check(for host: String) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
+        { channel in
+            channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
+                guard let certificate, isCertified(host, by: certificate) else {
+                    channel.close(promise: nil)
+                    throw Mismatch()
+                }
+            }
+        }
+    }
+
+    private static func isCertified(_ host: String, by certificate: NIOSSLCertificate) -> Bool {
+        let names = certificate._subjectAlternativeNames()
+        // Without alternative names the TLS library compared the common name.
+        if names.isEmpty { return true }
+        return names.contains { name in
+            name.nameType == .dnsName && matches(String(decoding: name.contents, as: UTF8.self), host)
+        }
+    }
+
+    /// `*` matches one whole label, the first of three or more.
+    static func matches(_ pattern: String, _ host: String) -> Bool {
+        let pattern = labels(of: pattern)
+        let host = labels(of: host)
+        guard pattern.first == "*" else { return pattern == host }
+        return pattern.count > 2 && pattern.count == host.count && pattern.dropFirst() == host.dropFirst()
+    }
+
+    private static func labels(of name: String) -> [Substring] {
+        let name = name.lowercased()
+        return (name.hasSuffix(".") ? name.dropLast() : name[...])
+            .split(separator: ".", omittingEmptySubsequences: false)
     }
 }

@@ -1,0 +1,65 @@
+/// The known name that a mistyped one probably means.
+public enum Suggestion {
+    /// Limit of compared names, in bytes: the distance of longer ones takes too long.
+    private static let limit = 256
+
+    /// The nearest of the known names; nil when none is near. A name without its folders is near, too.
+    public static func nearest(to name: String, among known: some Sequence<String>) -> String? {
+        let word = Array(name.lowercased().utf8)
+        guard !word.isEmpty, word.count <= limit else { return nil }
+        var best: (name: String, distance: Int)?
+        for candidate in known where candidate.utf8.count <= limit {
+            let other = Array(candidate.lowercased().utf8)
+            let isEnding =
+                other.count > word.count && other.suffix(word.count + 1).elementsEqual([0x2F] + word)
+            let distance = isEnding ? 1 : distance(word, other)
+            guard distance <= max(1, max(word.count, other.count) / 3) else { continue }
+            if distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        return best?.name
+    }
+
+    /// The same as the end of a sentence.
+    public static func question(for name: String, among known: some Sequence<String>) -> String {
+        nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+    }
+
+    /// The number of bytes to insert, remove, replace, or swap with the next one.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var before: [Int] = []
+        var last = Array(0...right.count)
+        for (row, byte) in left.enumerated() {
+            var next = [row + 1]
+            for (column, other) in right.enumerated() {
+                var best = min(last[column + 1] + 1, next[column] + 1, last[column] + (byte == other ? 0 : 1))
+                if row > 0, column > 0, byte == right[column - 1], left[row - 1] == other {
+                    best = min(best, before[column - 1] + 1)
+                }
+                next.append(best)
+            }
+            (before, last) = (last, next)
+        }
+        return last[right.count]
+    }
+}
+
+extension VaultError {
+    /// The same, with the known name that is nearest to one that is missing.
+    public func suggesting(_ name: String, among known: some Sequence<String>) -> VaultError {
+        guard let nearest = Suggestion.nearest(to: name, among: known), nearest != name else { return self }
+        return with(remedy: "did you mean '\(nearest)'? Else \(remedy)")
+    }
+}
+
+extension Collection where Element == String {
+    /// The first ones as a text, and how many more there are: `a, b and 3 more`.
+    public func listed(upTo limit: Int) -> String {
+        let rest = count - limit
+        return prefix(limit).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}
+
+extension BinaryInteger {
+    /// The number with a noun, plural unless it is 1: `1 piece`, `2 pieces`.
+    public func counting(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+}

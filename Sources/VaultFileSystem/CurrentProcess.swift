@@ -1,0 +1,169 @@
+import CVaultSystem
+import Glibc
+import SystemPackage
+public import VaultErrors
+
+/// The environment variables of this process.
+public enum ProcessEnvironment {
+    /// Passes the bytes of a variable to `body` without a copy, as it may be a secret. Nil when it is not set.
+    public static func withValue<R: ~Copyable>(of name: String, _ body: (Span<UInt8>) -> R) -> R? {
+        guard let start = unsafe getenv(name) else { return nil }
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: strlen(start))
+        return unsafe body(bytes.bindMemory(to: UInt8.self).span)
+    }
+
+    /// A variable that is not secret; nil where it is not set, or empty.
+    public static func text(of name: String) -> String? {
+        let text = withValue(of: name) { bytes in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        return text?.isEmpty == false ? text : nil
+    }
+
+    /// The number of this process.
+    public static var processNumber: Int32 { getpid() }
+
+    /// The number of processors that are there for this process, at least 1.
+    public static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+    /// The name of its program, without folders; empty where it has none.
+    public static var programName: String {
+        let path = CommandLine.arguments.first ?? ""
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
+}
+
+/// Becomes another program, which has this process's number.
+public enum ProcessReplacement {
+    /// Does not return. Descriptors are closed, but those that were kept (``OpenHandle/keepOpenAcrossExec()``).
+    ///
+    /// - Parameters:
+    ///   - command: the program, looked for in `PATH`, and its arguments.
+    ///   - variables: added to the environment.
+    ///   - secrets: what the program does not get.
+    /// - Throws: `.usage` for an empty command, `.missing` for an unknown program, `.unwritable` for one that can't be started.
+    public static func execute(
+        _ command: [String], setting variables: [String: String], withholding secrets: InheritedSecrets
+    ) throws(VaultError) -> Never {
+        guard let program = command.first, !program.isEmpty else {
+            throw VaultError(.usage, "no command is named", at: "command", remedy: "write it behind --")
+        }
+        try secrets.withhold()
+        for (name, value) in variables { _ = unsafe setenv(name, value, 1) }
+        var arguments = unsafe command.map { unsafe strdup($0) }
+        unsafe arguments.append(nil)
+        let code = unsafe vault_execute(program, arguments)
+        for index in unsafe arguments.indices { unsafe free(arguments[index]) }
+        throw VaultError(
+            code == -ENOENT ? .missing : .unwritable,
+            "it can't be started (\(Errno(rawValue: -code)))", at: program, remedy: "check its name and PATH")
+    }
+}
+
+/// Variables and open descriptors that this process got with secrets in them, and that no other program is to have.
+public struct InheritedSecrets: Sendable {
+    public var variables: [String] = []
+    public var descriptors: [Int32] = []
+
+    public init() {}
+
+    /// Unsets the variables, and has `exec` close the descriptors. Standard input, which programs expect to be open, becomes
+    /// empty.
+    fileprivate func withhold() throws(VaultError) {
+        for name in variables { _ = unsafe unsetenv(name) }
+        for number in descriptors {
+            if number == STDIN_FILENO {
+                let empty = try OpenFile(device: "/dev/null")
+                try check(vault_replace(empty.descriptor, number), .reading, "close it", "standard input")
+            } else {
+                try check(vault_close_on_exec(number), .reading, "close it", FilePath("descriptor \(number)"))
+            }
+        }
+    }
+}
+
+/// Settings of this process. For programs only: a library must not change its process.
+public enum ProcessSettings {
+    /// Keeps secrets in memory out of core dumps and debuggers: makes the process undumpable (`PR_SET_DUMPABLE`) and its core
+    /// files empty (`RLIMIT_CORE`). Child programs are dumpable again, but inherit the limit.
+    public static func hideMemory() throws(VaultError) {
+        try check(vault_undumpable(), .changing, "forbid core dumps", "this process")
+        try check(vault_no_core(), .changing, "forbid core files", "this process")
+    }
+
+    /// Makes all threads allocate from one arena, instead of one each (glibc): saves memory in a process that mostly
+    /// waits.
+    public static func useOneArena() { vault_use_one_arena() }
+}
+
+/// The permission bits that this process withholds from new files and folders (`umask`).
+public struct Umask: Sendable, Equatable {
+    private let bits: UInt16
+
+    /// The current umask, from the system's status of the process: calling `umask` would change it for all threads. If
+    /// that can't be read, only the owner gets permissions.
+    public static var current: Umask {
+        let found = vault_umask()
+        return Umask(bits: found >= 0 ? UInt16(truncatingIfNeeded: found) : 0o077)
+    }
+
+    /// `permissions` without the bits of the umask.
+    public func applied(to permissions: UInt16) -> UInt16 { permissions & ~bits }
+}
+
+/// Removes scratch when the command is terminated by a signal.
+public enum TerminationSignals {
+    /// Makes SIGINT, SIGTERM and SIGHUP remove every live ``ScratchFile`` and ``ScratchFolder`` and end the process
+    /// with 128 + the signal's number. A signal that was ignored stays ignored (`nohup`).
+    ///
+    /// For the command, once, at its start: a library must not change its process.
+    public static func cleanUpAndExit() throws(VaultError) {
+        let signals = [SIGINT, SIGTERM, SIGHUP]
+        let pipe = try check(
+            unsafe vault_catch_signals(signals, Int32(signals.count)), .changing, "catch signals",
+            "this process")
+        var thread = pthread_t()
+        let started = unsafe pthread_create(
+            &thread, nil,
+            { pipe in
+                var number: UInt8 = 0
+                let descriptor = Int32(Int(bitPattern: pipe))
+                while unsafe vault_read(descriptor, &number, 1) != 1 {}
+                ScratchEntry.removeAllAndExit(128 + Int32(number))
+                return nil
+            }, UnsafeMutableRawPointer(bitPattern: Int(pipe)))
+        try check(-started, .changing, "start a thread", "this process")
+    }
+}
+
+/// The time of day, used for people and expiry dates only.
+public enum WallClock {
+    /// Whole seconds since 1970-01-01T00:00:00Z.
+    public static var secondsSince1970: Int64 { vault_now() }
+}
+
+#if DEBUG
+    import Glibc
+    import Synchronization
+
+    /// A point at which a test kills the process: `ASSETVAULT_FAIL_POINT=NAME`, or `NAME:3` for the third time that it
+    /// is reached. Debug builds only.
+    public enum FailPoint {
+        private static let wanted: (name: String, time: Int)? = {
+            guard let text = ProcessEnvironment.text(of: "ASSETVAULT_FAIL_POINT") else { return nil }
+            let parts = text.split(separator: ":", maxSplits: 1)
+            guard let name = parts.first else { return nil }
+            return (String(name), parts.count > 1 ? Int(parts[1]) ?? 1 : 1)
+        }()
+        private static let reached = Mutex(0)
+
+        public static func reach(_ name: String) {
+            guard let wanted, wanted.name == name else { return }
+            let times = reached.withLock { count in
+                count += 1
+                return count
+            }
+            if times == wanted.time { kill(getpid(), SIGKILL) }
+        }
+    }
+#endif

@@ -1,0 +1,165 @@
+public import SystemPackage
+import VaultBytes
+public import VaultErrors
+
+/// The location of a site or of one of its files: an http or https URL, or a path on this machine.
+///
+/// A location is validated when it is created: what is appended stays below it, and it is safe to show, since it never
+/// holds user information, a query or control characters.
+public struct SiteLocation: Hashable, Sendable {
+    enum Address: Hashable, Sendable {
+        case http(HTTPURL)
+        case file(FilePath)
+    }
+
+    let address: Address
+
+    init(_ address: Address) { self.address = address }
+
+    /// A folder, or a file in it, by its path.
+    public init(path: FilePath) { address = .file(path) }
+
+    /// Parses user input: `https://…`, `http://…`, `file:///…` (RFC 8089) or the path of a folder.
+    ///
+    /// - Throws: `.usage` for any other scheme, for user information, a query or a fragment, and for characters that a
+    ///   URL can't have. The text is not repeated when it might hold a password.
+    public init(_ text: String) throws(VaultError) {
+        if let path = try Self.filePath(fromURL: text) {
+            address = .file(path)
+            return
+        }
+        guard let schemeEnd = text.firstRange(of: "://") else {
+            guard !text.isEmpty, !text.utf8.contains(0) else {
+                throw Self.unusable("the path is empty or has a NUL", shown: "site location")
+            }
+            address = .file(FilePath(text))
+            return
+        }
+        let authority = text[schemeEnd.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.contains("@") else {
+            throw Self.unusable("the URL has a user name or password", shown: "site location")
+        }
+        guard let url = HTTPURL(text), url.query == nil, !text.contains("#") else {
+            throw Self.unusable("not a plain http, https or file URL", shown: text)
+        }
+        var path = url.path[...]
+        while path.hasSuffix("/") { path = path.dropLast() }
+        address = .http(url.replacingPath(String(path)))
+    }
+
+    /// The folder or file on this machine; nil for http and https.
+    public var path: FilePath? {
+        if case .file(let path) = address { path } else { nil }
+    }
+
+    /// Whether it is an http or https URL of this machine.
+    public var isLoopback: Bool {
+        if case .http(let url) = address { url.isLoopback } else { false }
+    }
+
+    /// Whether the connection is encrypted and the host authenticated.
+    public var isSecure: Bool {
+        if case .http(let url) = address { url.isSecure } else { false }
+    }
+
+    private static func filePath(fromURL text: String) throws(VaultError) -> FilePath? {
+        guard text.prefix(5).lowercased() == "file:" else { return nil }
+        var rest = text.dropFirst(5)
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            if rest.hasPrefix("localhost/") { rest = rest.dropFirst("localhost".count) }
+        }
+        guard rest.hasPrefix("/"), !rest.contains("?"), !rest.contains("#"),
+            let path = rest.removingPercentEncoding
+        else { throw unusable("not a file URL with an absolute path", shown: text) }
+        return FilePath(path)
+    }
+
+    private static func unusable(_ problem: String, shown: String) -> VaultError {
+        VaultError(
+            .usage, problem, at: shown,
+            remedy: "give https://HOST/PATH, http://HOST/PATH, file:///PATH or a folder")
+    }
+}
+
+extension SiteLocation: CustomStringConvertible {
+    public var description: String {
+        switch address {
+        case .http(let url): url.text
+        case .file(let path): path.string
+        }
+    }
+}
+
+extension Substring {
+    /// The text with its percent-encoding decoded; nil when the result is no UTF-8 or has a NUL.
+    fileprivate var removingPercentEncoding: String? {
+        guard let decoded = PercentEncoding.decode(utf8), !decoded.contains(0) else { return nil }
+        return String(validating: decoded, as: UTF8.self)
+    }
+}
+
+extension SiteLocation {
+    /// A file below this location.
+    ///
+    /// - Parameter relativePath: Segments of `A-Z a-z 0-9 . _ - ~` and percent-encoded bytes (RFC 3986) joined by `/`,
+    ///   none of them empty, `.` or `..`. So it means the same in a URL and, decoded, on a disk, and stays below the
+    ///   location.
+    /// - Throws: `.corrupt` for any other path, since these come from a site's metadata.
+    public func appending(_ relativePath: String) throws(VaultError) -> SiteLocation {
+        let segments = relativePath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        var decoded: [String] = []
+        for segment in segments {
+            guard let name = Self.decode(segment) else {
+                throw VaultError(
+                    .corrupt, "the site's metadata has the unsafe path \"\(relativePath)\"",
+                    at: description, remedy: "download the site from its publisher again")
+            }
+            decoded.append(name)
+        }
+        switch address {
+        case .http(let url): return SiteLocation(.http(url.replacingPath("\(url.path)/\(relativePath)")))
+        case .file(let path):
+            guard decoded.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) }) else {
+                throw VaultError(
+                    .corrupt, "the path \"\(relativePath)\" encodes a slash, which no file name can have",
+                    at: description, remedy: "use the site at its host")
+            }
+            return SiteLocation(path: path.appending(decoded.joined(separator: "/")))
+        }
+    }
+
+    /// The decoded segment; nil unless it is canonical: no unreserved character is encoded, and no NUL.
+    private static func decode(_ segment: Substring.UTF8View) -> String? {
+        var decoded: [UInt8] = []
+        var rest = segment
+        while let byte = rest.popFirst() {
+            if isUnreserved(byte) {
+                decoded.append(byte)
+            } else {
+                guard byte == UInt8(ascii: "%"), let high = rest.popFirst().flatMap(digit),
+                    let low = rest.popFirst().flatMap(digit), case let value = high << 4 | low, value != 0,
+                    !isUnreserved(value)
+                else { return nil }
+                decoded.append(value)
+            }
+        }
+        guard !decoded.isEmpty, decoded != Array(".".utf8), decoded != Array("..".utf8) else { return nil }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        default: nil
+        }
+    }
+}
