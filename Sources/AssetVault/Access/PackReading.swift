@@ -146,3 +146,86 @@ extension VaultClient {
         try await store.url(for: path, in: id)
     }
 }
+
+/// A file of a staged pack. Empty folders are not listed.
+public struct PackEntry: Sendable, Hashable {
+    public let path: EntryPath
+    /// The size of the file in bytes.
+    public let size: UInt64
+}
+
+extension VaultStore {
+    /// All files of a pack, in the order of their paths' bytes. A sealed pack needs its key for that.
+    @concurrent public func entries(in id: PackID) async throws(VaultError) -> [PackEntry] {
+        try await entries(in: try await lease(of: id))
+    }
+
+    /// All files of a version that is held.
+    @concurrent public func entries(in lease: PackLease) async throws(VaultError) -> [PackEntry] {
+        var found: [PackEntry] = []
+        switch lease.staged {
+        case .tree(let tree):
+            // Links are not followed: an attacker may have put one into the tree.
+            try tree.forEachEntry { path, status throws(VaultError) in
+                switch status.kind {
+                case .file: found.append(PackEntry(path: try EntryPath(path), size: status.size))
+                case .folder: break
+                case .link, .pipe, .socket, .device:
+                    throw lease.foreignFileError(at: lease.root.appending(path))
+                }
+            }
+            return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }
+        case .pack: break
+        }
+        let catalog = try await openPack(of: lease, place: lease.id.description).catalog
+        for index in 0..<catalog.entryCount {
+            guard let entry = catalog.entry(index), entry.kind != .emptyFolder else { continue }
+            found.append(PackEntry(path: entry.path, size: entry.size))
+        }
+        return found
+    }
+}
+
+/// Reads ranges of a file of a staged pack. Holds the pack's version (``PackLease``) as long as it lives. Many tasks may read
+/// at once.
+///
+/// Of a sealed pack every byte is verified before it is returned. Besides the result, a few pieces are in memory; the last one
+/// is kept, so that sequential reads decrypt each piece once.
+public final class AssetReader: Sendable {
+    public let path: EntryPath
+    /// Bytes of the file.
+    public let size: UInt64
+    public let lease: PackLease
+    let source: Source
+
+    enum Source: ~Copyable, Sendable {
+        case plain(OpenFile)
+        case sealed(OpenPack, Catalog.Entry, ContentReader)
+    }
+
+    init(_ path: EntryPath, in lease: PackLease, size: UInt64, _ source: consuming Source) {
+        self.path = path
+        self.lease = lease
+        self.size = size
+        self.source = source
+    }
+
+    /// The bytes of `range`: all of them, or an error. Throws `.usage` for a range beyond the file, `.corrupt`.
+    @concurrent public func read(_ range: Range<UInt64>) async throws(VaultError) -> [UInt8] {
+        guard range.upperBound <= size, let count = Int(exactly: range.upperBound - range.lowerBound) else {
+            throw VaultError(
+                .usage, "the file has \(size) bytes, not \(range.upperBound)", at: path.string,
+                remedy: "ask for less")
+        }
+        switch source {
+        case .plain(let file):
+            do throws(VaultError) { return try file.readExactly(count, at: range.lowerBound) } catch {
+                // In the tree's fingerprint are the times of its files.
+                if error.isMetInBytes { file.touch() }
+                throw error
+            }
+        case .sealed(_, _, let content):
+            return try await lease.noting { () throws(VaultError) in try await content.read(range) }
+        }
+    }
+}

@@ -1,6 +1,8 @@
 import SealedPack
 import Synchronization
 import SystemPackage
+import VaultCrypto
+import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
@@ -89,5 +91,187 @@ final class ReusablePacks: Sendable {
             }
         }
         return owners
+    }
+}
+
+/// What a download may take pieces from, asked once its own index is verified: only what has a missing piece is opened, one
+/// after the other.
+struct ReusablePieces: Sendable {
+    let pack: PackManifest
+    /// The download itself.
+    let file: FilePath
+    /// Whether the index is worth a request of its own.
+    let hasSources: Bool
+    /// Sealed versions of the pack itself, open.
+    let versions: [any PieceSource]
+    let stored: ReusablePacks
+    /// Opens trees; nil without keys.
+    let keys: (any KeyProvider)?
+    let budget: ReuseBudget
+
+    /// The sources of these pieces, the best first.
+    func sources(with pieces: [PiecePrefix]) async -> Sources {
+        guard !pieces.isEmpty else {
+            return Sources(key: pack.contentKeyID, budget: budget, open: [], rest: [])
+        }
+        let found = stored.sources(with: pieces, of: pack, besides: file)
+        var contentKey: ContentKey?
+        if found.contains(where: { $0.tree != nil }) {
+            contentKey = try? await keys?.contentKey(
+                pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+        }
+        return Sources(
+            key: pack.contentKeyID, contentKey: contentKey, budget: budget, open: versions[...],
+            rest: found[...])
+    }
+
+    /// Opens one source after the other.
+    struct Sources {
+        let key: ContentKeyID
+        var contentKey: ContentKey?
+        let budget: ReuseBudget
+        fileprivate var open: ArraySlice<any PieceSource>
+        fileprivate var rest: ArraySlice<StoredSource>
+
+        mutating func next() -> (any PieceSource)? {
+            if let source = open.popFirst() { return source }
+            while let source = rest.popFirst() {
+                if let opened = source.open(under: key, with: contentKey, within: budget) { return opened }
+            }
+            return nil
+        }
+    }
+}
+
+/// How much a run reads of files that another user may have written, to find pieces in them: forged ones would else keep it from
+/// downloading. Where the budget is spent, pieces are downloaded.
+///
+/// An index of a pack that this program verified the metadata of is free: it is no longer than its publisher made it.
+final class ReuseBudget: Sendable {
+    private struct Rest {
+        var records: Int
+        var wrongBytes: Int
+        /// By the digests of their files.
+        var known: [SHA256Digest: PackManifest] = [:]
+    }
+
+    private let rest: Mutex<Rest>
+
+    /// Opening a file counts as this many records.
+    private static let smallestIndex = 256
+
+    /// - Parameters:
+    ///   - records: of indexes; two readings of the largest one by default.
+    ///   - wrongBytes: of pieces with the wrong digest.
+    init(records: Int = 2 * Int(FormatLimits.maximumPieces), wrongBytes: Int = 1 << 30) {
+        rest = Mutex(Rest(records: records, wrongBytes: wrongBytes))
+    }
+
+    /// A pack whose metadata were verified.
+    func note(_ pack: PackManifest) { rest.withLock { $0.known[pack.sha256] = pack } }
+
+    func knows(_ digest: SHA256Digest?) -> Bool {
+        digest.map { digest in rest.withLock { $0.known[digest] != nil } } ?? false
+    }
+
+    /// Takes one reading of a file's index from the budget; false where it does not suffice.
+    ///
+    /// - Parameters:
+    ///   - id: the pack in whose folder the file is; nil for a download.
+    ///   - digest: of the whole file, according to its name.
+    func takeIndex(of file: PackFile, of id: PackID?, named digest: SHA256Digest?) -> Bool {
+        let count = max(Int(file.pieceCount), Self.smallestIndex)
+        return rest.withLock { rest in
+            guard rest.wrongBytes > 0 else { return false }
+            if let pack = digest.flatMap({ rest.known[$0] }), id == nil || id == pack.id, file.matches(pack) {
+                return true
+            }
+            guard rest.records >= count else { return false }
+            rest.records -= count
+            return true
+        }
+    }
+
+    /// Whether more pieces may be read, after some bytes had the wrong digest.
+    func takeWrong(_ count: Int) -> Bool {
+        rest.withLock { rest in
+            rest.wrongBytes -= min(count, rest.wrongBytes)
+            return rest.wrongBytes > 0
+        }
+    }
+}
+
+/// The packs of a store under one content key, and which of them has which piece. Each index is read once in a run, one after
+/// the other; nothing stays open.
+struct PackFamily {
+    private let key: ContentKeyID
+    private let budget: ReuseBudget
+    private var sources: [StoredSource] = []
+    private var directory = PieceDirectory()
+    /// Packs that are downloaded in this run, and are not in the directory yet.
+    private var expected: [PackManifest] = []
+    /// The packs whose folders were looked at.
+    private var known: Set<PackID> = []
+    /// What was there before the run.
+    private var (hadSealed, hadTrees) = (false, false)
+    private let hadArriving: [StoredSource]
+    /// Files of others, which may have several names.
+    private var foreign: Set<FileIdentity> = []
+
+    init(
+        of owners: Set<PackID>, under key: ContentKeyID, in layout: StoreLayout, within budget: ReuseBudget
+    ) {
+        self.key = key
+        self.budget = budget
+        hadArriving = StoredSource.arriving(in: layout, besides: nil, under: key, within: budget)
+        for id in owners.sorted() { look(at: id, in: layout) }
+    }
+
+    /// Adds what is in the folders of a pack.
+    mutating func look(at id: PackID, in layout: StoreLayout) {
+        guard known.insert(id).inserted else { return }
+        for source in StoredSource.sealed(of: id, in: layout, within: budget) where add(source) {
+            hadSealed = true
+        }
+        for source in StoredSource.trees(of: id, in: layout) where add(source) { hadTrees = true }
+    }
+
+    private mutating func add(_ source: StoredSource) -> Bool {
+        if source.isForeign {
+            guard let file = source.identity, foreign.insert(file).inserted else { return false }
+        }
+        guard let pack = source.openPack(under: key, within: budget) else { return false }
+        directory.add(pack, as: UInt32(clamping: sources.count))
+        sources.append(source)
+        return true
+    }
+
+    /// Whether there was anything at the beginning of the run: so a run makes the requests that its cost was computed for.
+    func hadSources(besides file: FilePath, withTrees: Bool) -> Bool {
+        hadSealed || hadTrees && withTrees || hadArriving.contains { $0.file != file }
+    }
+
+    mutating func expect(_ pack: PackManifest) { expected.append(pack) }
+
+    /// What may have some of these pieces, in the order in which it was found.
+    mutating func sources(with pieces: [PiecePrefix], in layout: StoreLayout) -> [StoredSource] {
+        addExpected(in: layout)
+        return directory.packs(with: pieces).sorted().compactMap { number in
+            Int(number) < sources.count ? sources[Int(number)] : nil
+        }
+    }
+
+    private mutating func addExpected(in layout: StoreLayout) {
+        let packs = expected
+        expected = packs.filter { manifest in
+            let candidates = [
+                StoredSource(id: manifest.id, file: layout.version(manifest, as: .sealed)),
+                StoredSource(id: manifest.id, file: layout.waitingPack(manifest), area: layout.sharedArea),
+                StoredSource(
+                    id: manifest.id, file: layout.tailFile(of: manifest),
+                    tree: layout.version(manifest, as: .opened)),
+            ]
+            return !candidates.contains { add($0) }
+        }
     }
 }

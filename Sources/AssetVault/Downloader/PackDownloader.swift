@@ -1,4 +1,4 @@
-import SealedPack
+public import SealedPack
 public import UpdateFramework
 import VaultConcurrency
 public import VaultErrors
@@ -91,5 +91,91 @@ public struct PackDownloader: Sendable {
         }
         outcomes.removeAll { again.contains($0.id) }
         outcomes += try await run.run(tasks)
+    }
+}
+
+/// Limits of a downloader's run.
+public struct DownloaderBudget: Sendable {
+    /// How long it may run; nil for no limit. Partial downloads stay for the next run.
+    public var time: Duration?
+    /// Bytes of memory that the process may take, ``leastMemory`` or more; nil sets no limit. It decides how many packs are
+    /// downloaded at a time.
+    public var memory: UInt64?
+
+    public init(time: Duration? = nil, memory: UInt64? = nil) {
+        self.time = time
+        self.memory = memory
+    }
+
+    /// Of the process without any pack, nearly all of it code.
+    private static let baseMemory: UInt64 = 31 << 20
+    private static let memoryPerPack: UInt64 = 1 << 20
+    /// What a run takes that downloads one pack at a time, in bytes: 32 MiB.
+    public static let leastMemory = baseMemory + memoryPerPack
+
+    /// Throws `.usage` for less memory than a run takes.
+    package func validate() throws(VaultError) {
+        guard let memory, memory < Self.leastMemory else { return }
+        throw VaultError(
+            .usage, "a downloader takes \(Self.leastMemory) bytes of memory, and \(memory) are allowed",
+            at: "memory", remedy: "allow \(Self.leastMemory >> 20) MiB or more")
+    }
+
+    func packsAtOnce(upTo limit: Int) -> Int {
+        guard let memory else { return limit }
+        let count = (max(memory, Self.leastMemory) - Self.baseMemory) / Self.memoryPerPack
+        return min(limit, Int(clamping: count))
+    }
+}
+
+/// The result of a downloader's run.
+public struct DownloaderReport: Sendable {
+    /// In the order in which they were planned. Packs without enough time have failed with `.busy`.
+    public private(set) var packs: [(id: PackID, result: Result<PackState, VaultError>)]
+    /// Downloads that the limits forbid, and roles of the site that failed verification.
+    public private(set) var refusals: [VaultError]
+    /// The metadata version that was published twice; see ``VaultClient/contestedVersion``.
+    public let contestedVersion: Int64?
+    /// The traits by which variants were left out though no device was ever named; see ``VaultClient/unstatedTraits``.
+    public let unstatedTraits: [String]
+    /// Number of packs that ran out of time.
+    private let unfinished: Int
+
+    /// - Parameter outcomes: cancelled ones ran out of time.
+    init(
+        _ outcomes: [StagingRun.Outcome], refusals: [VaultError], contestedVersion: Int64?,
+        unstatedTraits: [String]
+    ) {
+        self.refusals = refusals
+        self.unstatedTraits = unstatedTraits
+        self.contestedVersion = contestedVersion
+        var unfinished = 0
+        packs = outcomes.map { outcome in
+            guard case .failure(let error) = outcome.result, error.isCancellation else {
+                return (outcome.id, outcome.result)
+            }
+            unfinished += 1
+            return (outcome.id, .failure(.timeIsUp(at: error.place)))
+        }
+        self.unfinished = unfinished
+    }
+
+    /// The same with the names that the store knows.
+    func named(as store: VaultStore) -> Self {
+        var report = self
+        report.packs = packs.map { (store.shownID(of: $0.id), $0.result.mapError { store.shown($0) }) }
+        report.refusals = refusals.map { store.shown($0) }
+        return report
+    }
+
+    /// The error that the time was up, else the first failure; nil when all requested packs are here.
+    public var firstError: VaultError? {
+        if unfinished > 0 {
+            return .timeIsUp(": \(unfinished) of \(packs.count) packs are left", at: "downloader")
+        }
+        for pack in packs {
+            if case .failure(let error) = pack.result { return error }
+        }
+        return refusals.first
     }
 }

@@ -1,4 +1,5 @@
 import SealedPack
+import Synchronization
 import VaultErrors
 import VaultTransport
 
@@ -48,5 +49,82 @@ struct NetworkAccess: Sendable {
                 guard use != .none else { throw VaultError.noNetwork(location.description) }
                 if use == .metered { try allowance.take(count, at: place) }
             })
+    }
+}
+
+/// What the app allows of the network; see ``VaultClient/network``.
+public enum NetworkUse: String, Sendable, CaseIterable {
+    /// All that is asked for is downloaded.
+    case unrestricted
+    /// The network is metered: packs that nobody asked for by a tag or a name, and that are not essential, are left until it is not.
+    case metered
+    /// Nothing is sent.
+    case none
+
+    func admits(_ need: NetworkNeed) -> Bool {
+        switch need {
+        case .noNetwork: true
+        case .anyNetwork: self != .none
+        case .unmeteredNetwork: self == .unrestricted
+        }
+    }
+}
+
+/// What the work on a pack needs of the network.
+enum NetworkNeed: Sendable {
+    /// Nothing is downloaded.
+    case noNetwork
+    case anyNetwork
+    /// It can wait for a network that is not metered.
+    case unmeteredNetwork
+}
+
+extension VaultError {
+    static func noNetwork(_ place: String) -> VaultError {
+        VaultError(
+            .unreachable, "the app allows no network", at: place,
+            remedy: "allow it, or go on with what is loaded")
+    }
+
+    static func metered(_ place: String) -> VaultError {
+        VaultError(
+            .unreachable, "the network is metered, and the pack was not requested", at: place,
+            remedy: "request it, or fetch it over another network")
+    }
+}
+
+/// What is left of the bytes of packs that may come over a metered network in one call, whatever the hosts send.
+final class TransferAllowance: Sendable {
+    /// In bytes; nil for no limit.
+    private let limit: UInt64?
+    private let received = Mutex<UInt64>(0)
+
+    init(_ limit: UInt64?) { self.limit = limit }
+
+    /// Nil for no limit.
+    var left: UInt64? { limit.map { limit in limit - min(limit, received.withLock { $0 }) } }
+
+    /// Throws `.limit` where fewer bytes are left, before any of them comes.
+    func requireRoom(for count: UInt64, at place: String) throws(VaultError) {
+        guard let limit else { return }
+        let left = left ?? limit
+        guard count > left else { return }
+        throw exceeded(limit, by: count - left, at: place)
+    }
+
+    /// Counts received bytes. Throws `.limit` where more have come than may.
+    func take(_ count: Int, at place: String) throws(VaultError) {
+        guard let limit else { return }
+        let sum = received.withLock { received in
+            received += min(UInt64(count), .max - received)
+            return received
+        }
+        if sum > limit { throw exceeded(limit, by: sum - limit, at: place) }
+    }
+
+    private func exceeded(_ limit: UInt64, by count: UInt64, at place: String) -> VaultError {
+        VaultError(
+            .limit, "the host would send more than the \(limit) bytes that may come over a metered network",
+            at: place, remedy: "use another network, or raise the allowance", missingBytes: count)
     }
 }

@@ -1,5 +1,8 @@
 public import SealedPack
+import Synchronization
 public import UpdateFramework
+public import VaultErrors
+import VaultFileSystem
 
 /// A loaded pack that may be removed when disk space is needed, and that nobody has in access.
 public struct PurgeablePack: Sendable, Hashable {
@@ -42,5 +45,88 @@ extension PackRecord {
             return nil
         }
         return .onDemand
+    }
+}
+
+extension VaultStore {
+    /// The packs that may be removed now, in the order in which they go.
+    ///
+    /// - Parameter free: only those that ``purge(until:onUpdate:)`` would remove; nil for all.
+    public func purgeablePacks(untilFree free: UInt64? = nil) async throws(VaultError) -> [PurgeablePack] {
+        guard try hasStore else { return [] }
+        let store = storeAccess
+        let priorities = try await PreservationPriorities(of: store, choosing: choice)
+        let packs = try DiskSpace(store: store).purgeablePacks(by: priorities, on: layout.permanent)
+        guard let free else { return packs.map(shown) }
+        var available = try FileSystem.availableSpace(at: layout.permanent)
+        return Array(
+            packs.prefix { pack in
+                defer { available += min(pack.size, .max - available) }
+                return available < free
+            }.map(shown))
+    }
+
+    /// Removes purgeable packs, in their order, until so many bytes are free on the disk of permanent storage. They come back when
+    /// they are requested.
+    ///
+    /// - Parameters:
+    ///   - free: nil removes all of them.
+    ///   - onUpdate: receives what was removed, from any task.
+    /// - Returns: what was removed.
+    @discardableResult
+    public func purge(
+        until free: UInt64?, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
+    ) async throws(VaultError) -> [PurgeablePack] {
+        guard try hasStore else { return [] }
+        let store = storeAccess
+        try await store.recovery.recover()
+        let mark = try store.recovery.beginWork()
+        defer { withExtendedLifetime(mark) {} }
+        let space = DiskSpace(store: store, observer: { [self] in onUpdate(shown($0)) })
+        let priorities = try await PreservationPriorities(of: store, choosing: choice)
+        return try await store.withLock { () throws(VaultError) in
+            try space.remove(
+                space.purgeablePacks(by: priorities, on: layout.permanent), until: free, on: layout.permanent
+            ).map(shown)
+        }
+    }
+}
+
+/// When a pack was read last: the time of its link `current`, which an update keeps, and 1970 for a pack that was never read.
+/// Set when a lease is acquired and when a file is read, at most every 10 seconds, and when the access of a request ends. A hint: where
+/// the time can't be set, it is that of the last update.
+struct LastUse {
+    private let seconds: Int64
+
+    init(in home: borrowing Folder) {
+        seconds = ((try? home.status(of: "current")) ?? nil).map { $0.modified / 1_000_000_000 } ?? 0
+    }
+
+    /// For a link that was just made.
+    func note(in home: borrowing Folder) { home.setModified("current", to: seconds) }
+
+    /// The pack is used now.
+    static func noteNow(_ id: PackID, in layout: StoreLayout) {
+        guard let home = try? Folder(opening: layout.home(of: id)) else { return }
+        home.setModified("current", to: nil)
+    }
+
+    /// Nil for a pack that was never read.
+    var time: UTCTime? { seconds == 0 ? nil : UTCTime(secondsSince1970: seconds) }
+}
+
+/// Records the last use of each pack, at most every 10 seconds.
+final class LastUseRecorder: Sendable {
+    private static let interval = Duration.seconds(10)
+
+    private let last = Mutex<[PackID: ContinuousClock.Instant]>([:])
+
+    func note(_ id: PackID, in layout: StoreLayout) {
+        let isDue = last.withLock { last in
+            if let noted = last[id], ContinuousClock.now - noted < Self.interval { return false }
+            last[id] = .now
+            return true
+        }
+        if isDue { LastUse.noteNow(id, in: layout) }
     }
 }

@@ -1,5 +1,6 @@
 import SealedPack
 import StrictJSON
+import Synchronization
 import SystemPackage
 import VaultBytes
 import VaultErrors
@@ -160,5 +161,66 @@ extension AccessNotes {
                 ? "raise the limit, or ask for fewer tags at a time"
                 : "end the access to what is not needed now",
             hint: isTooLargeAlone ? .accessLimit : nil, missingBytes: wanted - limit)
+    }
+}
+
+/// A note of ``AccessNotes`` that counts as long as the object lives; where it was kept across `exec`, as long as that program.
+final class PostedNote: Sendable {
+    private let layout: StoreLayout
+    private let note: AccessNotes.Note
+    private let file: Mutex<ScratchFile>
+
+    init(_ note: AccessNotes.Note, in layout: StoreLayout) throws(VaultError) {
+        self.layout = layout
+        self.note = note
+        file = Mutex(try Self.write(note, in: layout))
+    }
+
+    private static func write(
+        _ note: AccessNotes.Note, in layout: StoreLayout
+    ) throws(VaultError) -> ScratchFile {
+        let file = try ScratchFile(for: layout.access.appending("request"))
+        try file.file.write(JSONValue.object(note.json).compact().span, at: 0)
+        return file
+    }
+
+    /// Readers that come meanwhile see either note, or both.
+    func replace(by note: AccessNotes.Note) throws(VaultError) {
+        try file.withLock { (file) throws(VaultError) in file = try Self.write(note, in: layout) }
+    }
+
+    /// Keeps the note across `exec`, for the program that this process becomes.
+    func keepOpenAcrossExec(named name: String) throws(VaultError) {
+        let process = ProcessDescription(number: note.process.number, command: name)
+        try replace(by: AccessNotes.Note(process: process, tags: note.tags, packs: note.packs))
+        try file.withLock { (file) throws(VaultError) in try file.file.keepOpenAcrossExec() }
+    }
+}
+
+/// The packs whose access ended in this process, noted for other processes as long as it runs: of packs that may go, those of programs
+/// that don't run go first.
+final class RequestedPacks: Sendable {
+    private let notes: AccessNotes
+    private let state = Mutex(State())
+
+    private struct State {
+        var note = AccessNotes.Note(process: .current, tags: [], packs: [:], hasEnded: true)
+        var posted: PostedNote?
+    }
+
+    init(in layout: StoreLayout) { notes = AccessNotes(layout: layout) }
+
+    /// A hint for others: where it can't be written, nothing fails.
+    func add(_ packs: [PackID]) {
+        state.withLock { state in
+            let count = state.note.packs.count
+            for id in packs { state.note.packs[id] = 0 }
+            guard state.note.packs.count > count else { return }
+            if let posted = state.posted {
+                try? posted.replace(by: state.note)
+            } else {
+                state.posted = try? notes.post(state.note)
+            }
+        }
     }
 }

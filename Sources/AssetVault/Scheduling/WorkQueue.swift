@@ -1,4 +1,5 @@
 import SealedPack
+import SystemPackage
 import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
@@ -116,4 +117,89 @@ final class WorkQueue: Sendable {
 
     /// Cancels what is planned or running, and nothing later.
     func cancel(_ id: PackID) { schedule.change { $0.cancel { $0.id == id } } }
+}
+
+/// How soon the work for a resource request is wanted.
+public struct LoadingPriority: Sendable, Hashable {
+    private enum Rank: Int {
+        case whenIdle, ordered, urgent
+    }
+
+    private let rank: Rank
+    /// From 0 to 1.
+    public let value: Double
+
+    /// Before everything else, with the whole line and all processors: other work of the client waits meanwhile.
+    public static let urgent = LoadingPriority(.urgent, 1)
+    /// 0.5.
+    public static let standard: LoadingPriority = 0.5
+    /// Behind everything else: only while nothing else is wanted of the client.
+    public static let whenIdle = LoadingPriority(.whenIdle, 0)
+
+    /// Whether it is ``urgent``.
+    public var isUrgent: Bool { rank == .urgent }
+
+    private init(_ rank: Rank, _ value: Double) { (self.rank, self.value) = (rank, value) }
+
+    /// A value beyond 0...1 counts as the nearest one of these, and what is no number as 0.5.
+    public init(_ value: Double) {
+        self.init(.ordered, value.isNaN ? 0.5 : min(max(value, 0), 1))
+    }
+
+    /// Whether work of this priority and of another one may run at the same time.
+    func sharesTheLine(with other: LoadingPriority) -> Bool { rank == other.rank }
+}
+
+extension LoadingPriority: ExpressibleByFloatLiteral {
+    public init(floatLiteral value: Double) { self.init(value) }
+}
+
+extension LoadingPriority: Comparable {
+    public static func < (left: Self, right: Self) -> Bool {
+        left.rank == right.rank ? left.value < right.value : left.rank.rawValue < right.rank.rawValue
+    }
+}
+
+/// Promotion: an app that needs a pack now continues the download of a downloader. It locks `ephemeral/SHA256.wanted`;
+/// the downloader checks the lock also while no bytes arrive, and leaves the file to the app.
+struct ForegroundMark {
+    let layout: StoreLayout
+    let pack: PackManifest
+
+    /// Asks for the download as long as the value lives; nil while another process asks.
+    func raise() throws(VaultError) -> FileLock? {
+        try EphemeralName.discardForeign(path)
+        let permissions = try AreaPermissions(of: layout.ephemeral).files
+        do throws(VaultError) {
+            return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
+        } catch {
+            // Another user's file that is closed to this one is no mark, and only in the way.
+            guard let found = try FileSystem.status(of: path), found.mayBeClosed else { throw error }
+            try FileSystem.discard(path)
+            return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
+        }
+    }
+
+    /// Returns when the mark is raised, or the task is cancelled.
+    func waitUntilRaised() async {
+        while (try? isRaised()) != true {
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
+        }
+    }
+
+    func isRaised() throws(VaultError) -> Bool {
+        guard let found = try FileSystem.status(of: path), try EphemeralName.isReadable(found, at: path)
+        else {
+            return false
+        }
+        do throws(VaultError) {
+            return try FileLock.tryAcquire(path, .shared) == nil
+        } catch {
+            // Replaced meanwhile: an app would have made a file.
+            guard error.category == .corrupt else { throw error }
+            return false
+        }
+    }
+
+    private var path: FilePath { layout.foregroundMark(of: pack) }
 }

@@ -133,3 +133,38 @@ struct StoreRecovery: Sendable {
         for (folder, area) in folders { try layout.openFolder(folder, in: area)?.removeAbandonedScratch() }
     }
 }
+
+/// The steps of a pack, each done when it is reached. Tests end the process at each of them; a release build does nothing.
+enum StagingStep: String, CaseIterable {
+    case downloadRecorded
+    case downloadClaimed
+    case tailVerified
+    /// Reached by the pack that is put together, by this name.
+    case pieceWritten
+    /// The same for a piece that another pack had.
+    case pieceReused
+    case downloadVerified
+    case downloadNamed
+    case packShared
+    case shareRecorded
+    case openingBegan
+    case treeWritten
+    case manifestSaved
+    case tailSaved
+    case versionRenamed
+    case versionActivated
+    case activationRecorded
+    case downloadCleared
+    case removalRecorded
+    case linkRemoved
+    case versionsRemoved
+    case waitingRemoved
+    case scratchRecovered
+    case recordRecovered
+
+    func reached() {
+        #if DEBUG
+            FailPoint.reach(rawValue)
+        #endif
+    }
+}

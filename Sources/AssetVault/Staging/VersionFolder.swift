@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
@@ -119,5 +120,85 @@ struct VersionFolder: ~Copyable {
         let file = try optional(StagedVersion.lockableFile(name, in: folder), ignoring: .corrupt, .missing)
         // Where the file system has no locks nobody can hold anything.
         return (try? file?.tryLock(exclusive: true)) == false
+    }
+}
+
+/// The names, modes, sizes and times of a version's files, without their bytes. Recorded when the version is staged, and compared
+/// at each start. It verifies nothing: where it has changed, every byte is read.
+enum VersionFingerprint {
+    /// Throws where a file can't be read.
+    static func digest(of version: FilePath, as form: PackForm) throws(VaultError) -> SHA256Digest {
+        var digest = SHA256()
+        switch form {
+        case .sealed:
+            guard let found = try FileSystem.status(of: version) else { throw gone(version) }
+            add(found, "", to: &digest)
+        case .opened: try add(try Folder(opening: version), below: "", to: &digest)
+        }
+        return digest.finalize()
+    }
+
+    private static func add(_ folder: borrowing Folder, below prefix: String, to digest: inout SHA256)
+        throws(VaultError)
+    {
+        for bytes in try folder.names() {
+            let name = String(decoding: bytes, as: UTF8.self)
+            guard let found = try folder.status(of: bytes) else { throw gone(folder.path.appending(name)) }
+            add(found, prefix + name, to: &digest)
+            if found.kind == .folder {
+                try add(try folder.openFolder(bytes), below: prefix + name + "/", to: &digest)
+            }
+        }
+    }
+
+    private static func add(_ found: FileStatus, _ path: String, to digest: inout SHA256) {
+        let isFile = found.kind == .file
+        let line =
+            "\(path)\0\(found.kind) \(found.permissions) \(isFile ? found.size : 0) \(isFile ? found.modified : 0)\n"
+        digest.update(Array(line.utf8).span)
+    }
+
+    private static func gone(_ path: FilePath) -> VaultError {
+        VaultError(.missing, "it is missing", at: path.string, remedy: "fetch the pack again")
+    }
+}
+
+/// A tree that a pack is opened into, and the pack's tail file, with which the next version can take pieces from the tree. Both
+/// are removed when the value is gone, unless they got their names.
+struct WrittenTree: ~Copyable {
+    let folder: ScratchFolder
+    let tailFile: ScratchFile
+
+    init(of pack: PackManifest, in layout: StoreLayout) throws(VaultError) {
+        let folder = try ScratchFolder(in: layout.home(of: pack.id))
+        self.init(folder, try ScratchFile(for: layout.tailFile(of: pack)))
+    }
+
+    private init(_ folder: consuming ScratchFolder, _ tailFile: consuming ScratchFile) {
+        self.folder = folder
+        self.tailFile = tailFile
+    }
+
+    /// Gives both their names, under the lock: the tail file first, since a tree is used with it.
+    consuming func commit(to path: FilePath) throws(VaultError) {
+        try tailFile.commit(permissions: 0o644, replacing: true)
+        StagingStep.tailSaved.reached()
+        try folder.commit(to: path, permissions: Umask.current.applied(to: 0o755))
+    }
+}
+
+extension PackInstaller {
+    /// Writes the pack's files aside, and saves them to the disk.
+    func write(_ source: OpenPack, of pack: PackManifest, progress: (UInt64) -> Void)
+        async throws(VaultError) -> WrittenTree
+    {
+        try await space.make(for: pack.installedSize, of: pack.id, in: layout.home(of: pack.id))
+        let tree = try WrittenTree(of: pack, in: layout)
+        try source.pack.writeTailFile(to: tree.tailFile.file)
+        StagingStep.openingBegan.reached()
+        try await source.extract(into: tree.folder.folder, progress: progress)
+        // Before the lock is taken: this may last.
+        try tree.folder.folder.synchronizeFileSystem()
+        return tree
     }
 }

@@ -1,7 +1,9 @@
 import SealedPack
 import StrictJSON
+import SystemPackage
 import VaultCrypto
 import VaultErrors
+import VaultFileSystem
 
 /// The record of one pack. It keeps the verified manifests, slots included, so that what was staged can be opened without the
 /// site.
@@ -171,5 +173,57 @@ struct PackRecord: Sendable, Equatable {
         throw VaultError(
             .corrupt, "the record names an unknown form", at: place,
             remedy: "use a newer release of this program")
+    }
+}
+
+/// Why the last attempt to get a pack failed.
+struct PackFailure: Sendable, Equatable {
+    let reason: String
+    /// Nil for one that this release does not know.
+    let category: VaultError.Category?
+
+    /// The failure of one pack: the place of the error is omitted.
+    init(_ error: VaultError) {
+        reason = error.problem
+        category = error.category
+    }
+
+    /// An error that kept the pack's state from being read, with its place.
+    init(readingState error: VaultError) {
+        reason = error.description
+        category = error.category
+    }
+
+    var json: JSONObject {
+        var object: JSONObject = ["reason": .string(reason)]
+        object["category"] = category.map { .string($0.rawValue) }
+        return object
+    }
+
+    init(parsing json: JSONObject, place: String) throws(VaultError) {
+        reason = try json.string("reason", at: place)
+        category = try json.optionalString("category", at: place).flatMap(VaultError.Category.init)
+    }
+}
+
+/// The manifest beside each file or tree with a final name, so that it explains itself.
+extension PackManifest {
+    var savedBytes: [UInt8] { JSONValue.object(json).compact() }
+
+    /// Writes the manifest beside a pack or an opened tree, durably.
+    func save(beside file: FilePath) throws(VaultError) {
+        try DurableFile.write(
+            savedBytes.span, to: PackManifestFile.path(beside: file), permissions: 0o644, replacing: true)
+    }
+
+    /// Whether just this manifest is beside a pack or an opened tree.
+    func isSaved(beside file: FilePath) -> Bool {
+        let bytes = savedBytes
+        return (try? DurableFile.read(PackManifestFile.path(beside: file), limit: bytes.count)) == bytes
+    }
+
+    /// Whether a file is this pack, by its length and its SHA-256.
+    func isVerified(by file: borrowing OpenFile) throws(VaultError) -> Bool {
+        try file.hasContent(length: length, sha256)
     }
 }

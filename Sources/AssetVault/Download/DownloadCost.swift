@@ -1,0 +1,132 @@
+public import SealedPack
+public import UpdateFramework
+import VaultConcurrency
+public import VaultErrors
+import VaultFileSystem
+import VaultTransport
+
+/// What a fetch would download of one pack.
+public struct DownloadCost: Sendable, Hashable {
+    public let id: PackID
+    /// The version that is offered.
+    public let version: UInt64
+    /// What a host must still send of it.
+    public let cost: UpdateCost
+}
+
+extension VaultClient {
+    /// What ``fetch(_:priority:within:now:)`` would download now, in the order in which it would begin. The trusted metadata are
+    /// updated, and of each pack the index and the catalog are read; nothing else of the store changes.
+    ///
+    /// The pieces in the store count as sound, which a fetch verifies; and that a host does not support Range requests may show
+    /// only later. ``PlanningPolicy/meteredAllowance`` does not count: this is what it may be raised by.
+    ///
+    /// - Parameter time: how long it may take; then `.busy` is thrown.
+    /// - Throws: what a fetch throws; the first error when all packs were tried.
+    public func costs(
+        of selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
+    ) async throws(VaultError) -> [DownloadCost] {
+        return try await store.naming { () throws(VaultError) in
+            try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+                try await self.findCosts(of: selection, now: now)
+            }
+        }
+    }
+
+    private func findCosts(of selection: PackSelection, now: UTCTime) async throws(VaultError)
+        -> [DownloadCost]
+    {
+        let view = try await updateListing(now: now)
+        let selected = try await view.select(selection)
+        try await note(selected, in: view)
+        try selected.requireKnownTags()
+        let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
+        let keys = keysOfRun(for: selected.offers)
+        let occasion = PlanningOccasion.app(selected.selection)
+        let plan = Plan(await planInput(for: selected, on: occasion, with: stored, using: keys))
+        let offers = selected.offers.byID
+        var stager = stager(with: keys, within: newAllowance)
+        // It says what the allowance may be raised by.
+        stager.network = networkAccess
+        var costs: [DownloadCost] = []
+        var firstError = selected.refusals.first
+        for download in plan.downloads {
+            guard let offer = offers[download.pack.id] else { continue }
+            do throws(VaultError) {
+                guard let cost = try await stager.cost(of: offer) else { continue }
+                costs.append(
+                    DownloadCost(
+                        id: store.shownID(of: offer.pack.id), version: offer.pack.version, cost: cost))
+            } catch {
+                if Task.isCancelled { throw error }
+                firstError = firstError ?? error
+            }
+        }
+        if let error = firstError ?? plan.refusals.first?.error { throw error }
+        return costs
+    }
+}
+
+extension PackStager {
+    /// The cost of a download that is about to begin; nil where none is needed. The tail that is fetched for this is its beginning, so that
+    /// nothing comes twice.
+    func costOfBeginning(_ offer: LocatedPack) async throws(VaultError) -> UpdateCost? {
+        if try keptPack(offer.pack) != nil { return nil }
+        let file = DownloadFile(layout: store.layout, pack: offer.pack)
+        try store.layout.makeEphemeral()
+        if case .whole = try file.arrival() { return nil }
+        var download = newDownload(of: offer, to: file)
+        return try await download.cost(of: file.claim())
+    }
+
+    /// The cost of downloading a pack now; nil where no download is needed. Leaves no new file; an existing partial
+    /// download keeps the tail that was fetched for this.
+    func cost(of offer: LocatedPack) async throws(VaultError) -> UpdateCost? {
+        if try keptPack(offer.pack) != nil { return nil }
+        let file = DownloadFile(layout: store.layout, pack: offer.pack)
+        try store.layout.makeEphemeral()
+        var download = newDownload(of: offer, to: file)
+        switch try file.arrival() {
+        case .whole: return nil
+        case .partial: return try await download.cost(of: file.claim())
+        case nil: break
+        }
+        let scratch = try ScratchFile(for: store.layout.partialDownload(of: offer.pack))
+        let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
+        return try await download.cost(of: OpenFileReference(copy))
+    }
+}
+
+extension PackDownload {
+    /// The cost of completing the file. Fetches only the tail (index and catalog) into the file, if the file does not have
+    /// it yet; which pieces can be reused follows from the indexes of other packs in the store.
+    ///
+    /// - Parameter lockedFile: the file of the download; the caller has its lock.
+    mutating func cost(of lockedFile: OpenFileReference) async throws(VaultError) -> UpdateCost {
+        var assembly = try PackAssembly(lockedFile, of: pack)
+        _ = try await assembly.verifyTail()
+        if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false) {
+            return assembly.costOfSingleRequest
+        }
+        var tailLength: UInt64 = 0
+        while assembly.isTailUnverified, let wanted = try assembly.wanted() {
+            if tailLength == 0 { tailLength = UInt64(wanted.count) }
+            let before = assembly.receivedLength
+            try budget.takeRequest()
+            do throws(TransferFailure) {
+                let answer = try await ask(for: wanted, of: assembly)
+                // The rest of the body is not read.
+                guard sources.takesRanges else {
+                    observer(.sentWhole(pack.id, sources.location))
+                    return assembly.costOfSingleRequest
+                }
+                try await take(answer, for: wanted, into: &assembly) { _ in }
+            } catch {
+                try await recover(from: error, in: &assembly, receivedBefore: before)
+            }
+        }
+        var others = await reusable?.sources(with: try assembly.missingPieces())
+        return try assembly.cost(reusing: { others?.next() }, countingTail: tailLength)
+            ?? assembly.costOfSingleRequest
+    }
+}

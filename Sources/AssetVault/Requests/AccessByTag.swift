@@ -1,0 +1,248 @@
+import SealedPack
+package import VaultErrors
+
+/// What resource requests ask of their client.
+extension VaultClient {
+    /// Access to all packs of some tags for a caller who waits for nothing else, and links the files: nothing is downloaded where a
+    /// pack is kept sealed.
+    package func linkableAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
+        try await access(
+            to: tags, in: work.makeBatch(.urgent), reportingTo: RequestDownloads(), isForLinks: true)
+    }
+
+    /// Access to all packs of some tags; what is missing is downloaded.
+    func access(
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        isForLinks: Bool = false
+    ) async throws(VaultError) -> ResourceAccess {
+        try await store.naming { () throws(VaultError) in
+            try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
+                try await self.accessWhileWanted(
+                    to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
+            }
+        }
+    }
+
+    private func accessWhileWanted(
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        isForLinks: Bool
+    ) async throws(VaultError) -> ResourceAccess {
+        let limit = configuration.policy.accessedSize
+        let stored = try await storedPacks(with: tags)
+        if let stored, stored.unknownTags.isEmpty,
+            let access = try await store.grant(stored.offers.map(\.pack), tags, within: limit)
+        {
+            return access
+        }
+        try await storeAccess.recovery.recover()
+        do throws(VaultError) {
+            return try await accessByNewestListing(
+                to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
+        } catch {
+            // Without the host what is loaded stays open.
+            guard error.isHostFailure, !Task.isCancelled,
+                let access = try? await localAccess(to: tags)
+            else { throw error }
+            return access
+        }
+    }
+
+    private func accessByNewestListing(
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        isForLinks: Bool
+    ) async throws(VaultError) -> ResourceAccess {
+        let limit = configuration.policy.accessedSize
+        let allowance = newAllowance
+        return try await byNewestListing(for: tags.sorted().joined(separator: ", "), within: allowance) {
+            view, isNew throws(VaultError) in
+            let selected = try await view.select(.tagged(tags))
+            // They may have been published since.
+            if !selected.unknownTags.isEmpty, !isNew { return nil }
+            try await note(selected, in: view)
+            if let unreadable = selected.unreadable { throw unreadable }
+            try selected.requireKnownTags()
+            // Before anything is downloaded.
+            if isForLinks { try store.requireOpened(selected.offers.map(\.pack.id)) }
+            try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
+            do throws(VaultError) {
+                let awaitingKey = try await stage(
+                    selected, listedBy: view, in: batch, within: allowance, reportingTo: downloads)
+                if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
+            } catch {
+                // Another process removed or purged one while it was staged. Here it is still wanted.
+                guard error.category == .missing, selected.offers.contains(where: { isRemoved($0.pack.id) })
+                else { throw error }
+                return nil
+            }
+            try await requireNoneAwaitsKey(of: selected.offers.map(\.pack.id))
+            return try await store.grant(selected.offers.map(\.pack), tags, within: limit)
+        }
+    }
+
+    private func isRemoved(_ id: PackID) -> Bool {
+        (try? storeAccess.records.record(of: id).isRemoved) ?? false
+    }
+
+    /// The packs of the tags according to the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
+    private func storedPacks(with tags: Set<String>) async throws(VaultError) -> SelectedPacks? {
+        let packs = try await store.storedPacks(with: tags)
+        guard let unreadable = packs?.unreadable else { return packs }
+        try await storeAccess.recovery.recover()
+        do throws(VaultError) { try await updateListing() } catch {
+            throw Task.isCancelled ? error : unreadable
+        }
+        return nil
+    }
+
+    /// Access to the packs of some tags, if all are loaded.
+    func localAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess? {
+        try await store.access(to: tags, within: configuration.policy.accessedSize)
+    }
+
+    private func stage(
+        _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
+        within allowance: TransferAllowance, reportingTo downloads: RequestDownloads
+    ) async throws(VaultError) -> [PackAwaitingKey] {
+        let ids = selected.offers.map(\.pack.id)
+        let missing = Set(try store.notLoaded(of: ids))
+        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) }.map(store.shown))
+        let updates = statusUpdates
+        async let reporting: Void = {
+            for await update in updates { downloads.note(update) }
+        }()
+        let result = await outcome { () throws(VaultError) in
+            try await self.stage(selected, listedBy: view, in: batch, within: allowance, needsAll: true)
+        }
+        updates.end()
+        await reporting
+        return try result.get()
+    }
+}
+
+/// Access to packs that are loaded: no site is asked.
+extension VaultStore {
+    /// Access to the packs of some tags; nil where one of them is not loaded, or nothing is known of the site.
+    ///
+    /// - Parameter limit: of all packs in access, in bytes once opened.
+    package func access(
+        to tags: Set<String>, within limit: UInt64? = nil
+    ) async throws(VaultError) -> ResourceAccess? {
+        guard let packs = try await knownPacks(with: tags) else { return nil }
+        return try await grant(packs, tags, within: limit)
+    }
+
+    /// By the latest state of the site in which all that may list them was read, and their names are known; nil where there is none.
+    /// Throws why their table is not open where only the names are missing: `.key`, `.corrupt`, `.missing`.
+    private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
+        var failure = await openWaitingNames()
+        guard var view = try await storedSite.view() else { return nil }
+        // Their file is damaged or gone, or one was killed before it was written: the table that is loaded has them.
+        if view.missingNames != nil {
+            do throws(VaultError) {
+                if let names = try await adoptNames(with: keys) { try await view.follow(names) }
+            } catch { failure = error.ofNames }
+        }
+        if let present = try await view.storedPacks(with: tags) {
+            if let unreadable = present.unreadable { throw unreadable }
+            try present.requireKnownTags()
+            return present.offers.map(\.pack)
+        }
+        let earlier = try await storedSite.firstEarlier(before: view) { earlier throws(VaultError) in
+            // A tag that it does not know may be in what was not read since.
+            let found = try await earlier.storedPacks(with: tags)
+            return found?.refusals.isEmpty == true && found?.unknownTags.isEmpty == true ? found : nil
+        }
+        if let earlier { return earlier.offers.map(\.pack) }
+        if view.missingNames != nil, let table = try? await view.namesTable() {
+            throw try await whyClosed(table.pack, after: failure)
+        }
+        return nil
+    }
+
+    /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.
+    func storedPacks(with tags: Set<String>) async throws(VaultError) -> SelectedPacks? {
+        try await storedSite.view()?.storedPacks(with: tags)
+    }
+
+    /// The packs of some tags of which no version is loaded, and those of them that only wait for their key. Nil where nothing is
+    /// known of the tags.
+    package func unloadedPacks(
+        with tags: Set<String>
+    ) async throws(VaultError) -> (ids: [PackID], waiting: [PackID])? {
+        guard let packs = try await knownPacks(with: tags) else { return nil }
+        let ids = try notLoaded(of: packs.map(\.id))
+        return (ids, try await awaitingKey(among: ids))
+    }
+
+    /// Those of some packs of which a version waits for its key.
+    func awaitingKey(among ids: [PackID]) async throws(VaultError) -> [PackID] {
+        var waiting: [PackID] = []
+        for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
+        return waiting
+    }
+
+    /// Throws `.accessLimit` where the packs would exceed what may be in access.
+    func requireRoom(
+        for packs: [PackManifest], _ tags: Set<String>, within limit: UInt64?
+    ) throws(VaultError) {
+        guard let limit else { return }
+        try AccessNotes(layout: layout).requireRoom(for: AccessNotes.Note(of: packs, tags), within: limit)
+    }
+
+    /// Holds the packs; nil where one of them is not loaded.
+    func grant(
+        _ packs: [PackManifest], _ tags: Set<String>, within limit: UInt64?
+    ) async throws(VaultError) -> ResourceAccess? {
+        var leases: [PackLease] = []
+        for pack in packs {
+            do throws(VaultError) { leases.append(try await loadedLease(of: pack.id)) } catch {
+                guard error.category == .missing else { throw error }
+                return nil
+            }
+        }
+        let note = AccessNotes.Note(of: packs, tags)
+        let notes = AccessNotes(layout: layout)
+        let posted = try await storeAccess.withLock { () throws(VaultError) in
+            if let limit { try notes.requireRoom(for: note, within: limit) }
+            return try notes.post(note)
+        }
+        return ResourceAccess(leases, of: self, note: posted)
+    }
+}
+
+/// Whether the files of packs can be linked.
+extension VaultStore {
+    /// Throws `.usage` where some of the packs are kept sealed: updates stay so.
+    func requireOpened(_ ids: [PackID]) throws(VaultError) {
+        try refuse(sealed: ids.filter { (try? storeAccess.records.record(of: $0))?.loaded?.form == .sealed })
+    }
+
+    /// How many packs an error names.
+    private static let namedPacks = 8
+
+    /// Names for people, of many only the first ones.
+    package func list(_ ids: [PackID]) -> String {
+        ids.lazy.map { self.shownID(of: $0).description }.listed(upTo: Self.namedPacks)
+    }
+
+    /// Throws `.usage` where there is one.
+    func refuse(sealed ids: [PackID]) throws(VaultError) {
+        guard !ids.isEmpty else { return }
+        throw VaultError(
+            .usage, "kept sealed, so that programs can't read files by their names", at: list(ids),
+            remedy: "read single files with 'assetvault cat', or open the packs",
+            hint: .openingPacks(
+                ids.prefix(Self.namedPacks).map { shownID(of: $0).description }, store: layout.options))
+    }
+}
+
+extension StoreLayout {
+    /// The options of the command that name it.
+    fileprivate var options: [String] {
+        let root = shared.removingLastComponent()
+        var options = ["--store", root.string]
+        guard self != StoreLayout(root: root) else { return options }
+        options += ["--ephemeral", ephemeral.string, "--shared", shared.string]
+        return options + ["--permanent", permanent.string]
+    }
+}
