@@ -52,7 +52,7 @@ extension VaultClient {
 
 extension Progress {
     /// Shows how far downloads are, in bytes.
-    public func show(_ progress: InstallationProgress) {
+    public func show(_ progress: LoadingProgress) {
         totalUnitCount = Int64(clamping: progress.total)
         completedUnitCount = Int64(clamping: progress.bytes)
     }

@@ -33,7 +33,7 @@ private final class ShownProgress: @unchecked Sendable {
 
     init(_ whole: Progress) { self.whole = whole }
 
-    func show(_ progress: ResourceProgress) {
+    func show(_ progress: LoadingProgress) {
         // Without any unit it would never be finished.
         guard !progress.packs.isEmpty else {
             (whole.totalUnitCount, whole.completedUnitCount) = (1, 1)

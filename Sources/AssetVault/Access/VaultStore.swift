@@ -13,7 +13,12 @@ public final class VaultStore: Sendable {
     let layout: StoreLayout
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
-    let choice: ListingChoice
+    private let followed: Mutex<ListingChoice>
+    /// What of the site is followed; what is not named goes on as the store remembers it.
+    var choice: ListingChoice {
+        get { followed.withLock { $0 } }
+        set { followed.withLock { $0 = newValue } }
+    }
     var storeAccess: StoreAccess { StoreAccess(layout: layout, role: .app) }
     let openPacks = OpenPackCache()
     private let uses = LastUseRecorder()
@@ -35,7 +40,7 @@ public final class VaultStore: Sendable {
         self.layout = layout
         self.keys = keys
         self.trustedRoot = trustedRoot
-        choice = ListingChoice(channel: channel, appVersion: appVersion, device: device)
+        followed = Mutex(ListingChoice(channel: channel, appVersion: appVersion, device: device))
     }
 
     /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.

@@ -92,10 +92,34 @@ extension PackStatus {
     }
 }
 
-/// What a fetch could not make ready for use, although nothing failed: packs whose key is not here.
+/// What a fetch did with the selected packs, in the order in which they were planned. Packs that were ready for use before, just as
+/// the site lists them, are not in it.
 public struct FetchReport: Sendable, Equatable {
-    /// In the order in which they were planned; empty where all selected packs are ready for use, or left for an unmetered network.
-    public let awaitingKey: [PackAwaitingKey]
+    /// Ready for use now.
+    public internal(set) var loaded: [PackID] = []
+    /// Wait for their key; nothing failed.
+    public internal(set) var awaitingKey: [PackAwaitingKey] = []
+    /// Left for a network that is not metered.
+    public internal(set) var deferred: [PackID] = []
+    /// Why packs failed, and which parts of the site could not be verified; the first one is the most important. Earlier versions stay
+    /// in use.
+    public internal(set) var failed: [VaultError] = []
+
+    /// The same with the names that the store knows.
+    func named(as store: VaultStore) -> Self {
+        var report = self
+        report.loaded = loaded.map(store.shownID)
+        report.awaitingKey = awaitingKey.map(store.shown)
+        report.deferred = deferred.map(store.shownID)
+        report.failed = failed.map(store.shown)
+        return report
+    }
+
+    /// Throws the first failure, and `.key` for a pack that none of the given keys opens.
+    func requireUnlocked() throws(VaultError) {
+        if let failure = failed.first { throw failure }
+        if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
+    }
 
     /// Throws `.key` for the first pack that waits for its key: for apps that can do nothing without it.
     public func requireKeys() throws(VaultError) {

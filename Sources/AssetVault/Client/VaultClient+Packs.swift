@@ -51,11 +51,13 @@ extension VaultClient {
         if requireLatest { try await updateListing(within: allowance) }
         try await byNewestListing(for: missing.map(\.description).joined(separator: ", "), within: allowance)
         {
-            _, _ throws(VaultError) in
+            view, _ throws(VaultError) in
             // The listing may have brought their names.
             missing = missing.map(store.listedID)
-            let awaitingKey = try await stage(.only(missing), in: work.makeBatch(), within: allowance)
-            if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
+            let report = try await stage(
+                select(.only(missing), in: view), listedBy: view, in: work.makeBatch(), within: allowance,
+                reportingTo: LoadingTracker())
+            try report.requireUnlocked()
             try await requireNoneAwaitsKey(of: missing)
             missing = try store.notLoaded(of: missing)
             return missing.isEmpty ? () : nil
@@ -121,7 +123,7 @@ extension VaultClient {
     ) async throws(VaultError) -> Result {
         var outdated: VaultError?
         for attempt in 0..<Self.attempts {
-            let isNew = attempt > 0 || view == nil
+            let isNew = attempt > 0 || !isFollowed(view)
             if attempt > 0 {
                 do throws(VaultError) { try await updateListing(within: allowance) } catch {
                     throw outdated ?? error
@@ -139,8 +141,14 @@ extension VaultClient {
             .busy, "other processes remove what it downloads", at: place, remedy: "try again")
     }
 
+    /// Whether the view is of the channel, app version and device that the app follows now.
+    private func isFollowed(_ view: SiteView?) -> Bool {
+        guard let view else { return false }
+        return configuration.listingChoice.completed(by: view.choice) == view.choice
+    }
+
     func currentView() async throws(VaultError) -> SiteView {
-        if let view { return view }
+        if let view, isFollowed(view) { return view }
         try await refresh()
         guard let view else { throw VaultError.cancelled("refresh") }
         return view

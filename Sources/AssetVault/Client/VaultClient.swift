@@ -1,4 +1,5 @@
 public import SealedPack
+import Synchronization
 public import UpdateFramework
 import VaultConcurrency
 public import VaultErrors
@@ -12,12 +13,11 @@ public import VaultSite
 /// clients and downloaders, in any number of processes, may use one store; each may be killed at any moment, and none repeats
 /// the work of another. A task that is cancelled leaves its partial download for the next one.
 public actor VaultClient {
-    let configuration: VaultConfiguration
+    private nonisolated let settings: Mutex<VaultConfiguration>
     /// The packs that were fetched, for reading.
     public nonisolated let store: VaultStore
     let storeAccess: StoreAccess
     let networkAccess: NetworkAccess
-    let site: LiveSite
     let work: WorkQueue
     /// What its requests had in access.
     let requested: RequestedPacks
@@ -36,18 +36,29 @@ public actor VaultClient {
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
-        self.configuration = configuration
+        settings = Mutex(configuration)
         let work = WorkQueue(width: configuration.packsAtOnce, network: configuration.network)
         self.work = work
         requested = RequestedPacks(in: configuration.store)
         storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
         networkAccess = NetworkAccess(configuration.effectiveTransport, in: storeAccess) { work.network }
-        site = LiveSite(configuration, in: storeAccess, over: networkAccess)
         store = VaultStore(
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot,
             channel: configuration.channel, appVersion: configuration.appVersion,
             device: configuration.device)
     }
+
+    /// The channel, the app version, the device, the form and the limits may change at any time, for what begins afterwards.
+    nonisolated var configuration: VaultConfiguration {
+        get { settings.withLock { $0 } }
+        set {
+            settings.withLock { $0 = newValue }
+            work.network = newValue.network
+            store.choice = newValue.listingChoice
+        }
+    }
+
+    nonisolated var site: LiveSite { LiveSite(configuration, in: storeAccess, over: networkAccess) }
 
     /// Updates of all packs, from now on.
     public nonisolated var statusUpdates: StatusUpdates { StatusUpdates(broadcast, of: nil) }
@@ -109,17 +120,31 @@ public actor VaultClient {
         _ selection: PackSelection = .automatic, priority: LoadingPriority? = nil,
         within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) -> FetchReport {
+        let report = try await update(
+            selection, priority: priority, within: time, now: now, reportingTo: LoadingTracker())
+        if let failure = report.failed.first { throw failure }
+        return report
+    }
+
+    /// The same, where packs that fail are in the report, and only what concerns no single pack is thrown.
+    ///
+    /// - Parameter downloads: shows how far it is.
+    func update(
+        _ selection: PackSelection, priority: LoadingPriority?, within time: Duration?, now: UTCTime = .now,
+        reportingTo downloads: LoadingTracker
+    ) async throws(VaultError) -> FetchReport {
         let batch = work.makeBatch(priority ?? selection.priority)
         return try await store.naming { () throws(VaultError) in
             try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-                try await self.start(selection, in: batch, now: now)
+                try await self.start(selection, in: batch, now: now, reportingTo: downloads)
             }
         }
     }
 
-    private func start(_ selection: PackSelection, in batch: WorkQueue.Batch, now: UTCTime)
-        async throws(VaultError) -> FetchReport
-    {
+    private func start(
+        _ selection: PackSelection, in batch: WorkQueue.Batch, now: UTCTime,
+        reportingTo downloads: LoadingTracker
+    ) async throws(VaultError) -> FetchReport {
         try await storeAccess.recovery.recover()
         let allowance = newAllowance
         let view: SiteView
@@ -127,11 +152,13 @@ public actor VaultClient {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
-        let awaitingKey = try await stage(selection, in: batch, within: allowance)
-        try await storeAccess.removal.removeUnneededDownloads()
+        let selected = try await select(selection, in: view)
+        var report = try await stage(
+            selected, listedBy: view, in: batch, within: allowance, reportingTo: downloads)
+        if report.failed.isEmpty { try await storeAccess.removal.removeUnneededDownloads() }
         // That its key is missing is no failure.
-        if let failure = view.missingNames, failure.category != .key { throw failure }
-        return FetchReport(awaitingKey: awaitingKey.map(store.shown))
+        if let failure = view.missingNames, failure.category != .key { report.failed.append(failure) }
+        return report.named(as: store)
     }
 
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
@@ -142,16 +169,12 @@ public actor VaultClient {
         _ = try? await unlock(named)
     }
 
-    /// Stages what is missing of a selection, by the metadata that were read last. Returns the packs that wait for their
-    /// key.
-    func stage(
-        _ selection: PackSelection, in batch: WorkQueue.Batch, within allowance: TransferAllowance
-    ) async throws(VaultError) -> [PackAwaitingKey] {
-        guard let view else { return [] }
+    /// The packs of a selection; what the app may want to know of it is kept. Throws `.unknownTag`.
+    func select(_ selection: PackSelection, in view: SiteView) async throws(VaultError) -> SelectedPacks {
         let selected = try await view.select(selection)
         try await note(selected, in: view)
         try selected.requireKnownTags()
-        return try await stage(selected, listedBy: view, in: batch, within: allowance)
+        return selected
     }
 
     /// Keeps what the app may want to know of a selection.
@@ -161,16 +184,35 @@ public actor VaultClient {
         channelsWithPacks = selected.listsNothing ? try await view.otherChannelsWithPacks() : []
     }
 
-    /// The same for packs that were selected.
+    /// Stages what is missing of selected packs.
     ///
     /// - Parameters:
     ///   - batch: decides when each of them is worked on.
     ///   - allowance: of the whole call.
     ///   - needsAll: whether nothing is downloaded where one of them is refused: the others would be of no use.
+    ///   - downloads: shows how far it is.
     func stage(
         _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
-        within allowance: TransferAllowance, needsAll: Bool = false
-    ) async throws(VaultError) -> [PackAwaitingKey] {
+        within allowance: TransferAllowance, needsAll: Bool = false, reportingTo downloads: LoadingTracker
+    ) async throws(VaultError) -> FetchReport {
+        let updates = statusUpdates
+        async let reporting: Void = {
+            for await update in updates { downloads.note(update) }
+        }()
+        let result = await outcome { () throws(VaultError) in
+            try await self.stageReported(
+                selected, listedBy: view, in: batch, within: allowance, needsAll: needsAll,
+                reportingTo: downloads)
+        }
+        updates.end()
+        await reporting
+        return try result.get()
+    }
+
+    private func stageReported(
+        _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
+        within allowance: TransferAllowance, needsAll: Bool, reportingTo downloads: LoadingTracker
+    ) async throws(VaultError) -> FetchReport {
         try site.record(view)
         let occasion = PlanningOccasion.app(selected.selection)
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
@@ -184,6 +226,7 @@ public actor VaultClient {
         let missingKeys = input.missingKeys
         let plan = try await input.affordablePlan(for: selected.offers, by: stager)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
+        downloads.plan((plan.transfers.map(\.pack) + plan.downloads.map(\.pack)).map(store.shown))
         let refreshed = Set(plan.refreshed.map(\.id))
         for id in plan.kept where !refreshed.contains(id) { observer(.finished(id, .loaded)) }
         for pack in plan.locked {
@@ -200,10 +243,7 @@ public actor VaultClient {
         if let variants = selected.variants {
             try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.candidateIDs)
         }
-        if let refusal = selected.refusals.first { throw refusal }
-        for outcome in outcomes { _ = try outcome.result.get() }
-        if let refusal = plan.refusals.first { throw refusal.error }
-        return awaitingKey(of: plan, missingKeys, outcomes, among: selected)
+        return report(of: plan, missingKeys, outcomes, among: selected)
     }
 
     /// - Parameter keys: of the run.
@@ -217,22 +257,36 @@ public actor VaultClient {
         return input
     }
 
-    private func awaitingKey(
+    private func report(
         of plan: Plan, _ missingKeys: [PackID: VaultError], _ outcomes: [StagingRun.Outcome],
         among selected: SelectedPacks
-    ) -> [PackAwaitingKey] {
+    ) -> FetchReport {
         let offers = selected.offers.byID
-        let locked = plan.locked.compactMap { pack in
+        var report = FetchReport()
+        report.failed = selected.refusals
+        report.deferred = plan.deferred.map(\.id)
+        report.awaitingKey = plan.locked.compactMap { pack in
             missingKeys[pack.id].map { PackAwaitingKey(pack, isDownloaded: false, $0) }
         }
-        return locked
-            + outcomes.compactMap { outcome in
-                guard let pack = offers[outcome.id]?.pack, let state = try? outcome.result.get(),
+        for outcome in outcomes {
+            switch outcome.result {
+            case .failure(let error): report.failed.append(error)
+            case .success where outcome.isDeferred: report.deferred.append(outcome.id)
+            case .success(let state):
+                if let pack = offers[outcome.id]?.pack,
                     state == .toBeTransferred || outcome.missingKey != nil
-                else { return nil }
-                return PackAwaitingKey(
-                    pack, isDownloaded: state == .toBeTransferred, outcome.missingKey ?? missingKeys[pack.id])
+                {
+                    report.awaitingKey.append(
+                        PackAwaitingKey(
+                            pack, isDownloaded: state == .toBeTransferred,
+                            outcome.missingKey ?? missingKeys[pack.id]))
+                } else if state == .loaded {
+                    report.loaded.append(outcome.id)
+                }
             }
+        }
+        report.failed += plan.refusals.map(\.error)
+        return report
     }
 
     /// The form of packs in permanent storage; nil where any form will do.

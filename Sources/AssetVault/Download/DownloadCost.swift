@@ -37,9 +37,7 @@ extension VaultClient {
         -> [DownloadCost]
     {
         let view = try await updateListing(now: now)
-        let selected = try await view.select(selection)
-        try await note(selected, in: view)
-        try selected.requireKnownTags()
+        let selected = try await select(selection, in: view)
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun(for: selected.offers)
         let occasion = PlanningOccasion.app(selected.selection)

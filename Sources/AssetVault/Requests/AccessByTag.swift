@@ -7,12 +7,12 @@ extension VaultClient {
     /// pack is kept sealed.
     package func linkableAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
         try await access(
-            to: tags, in: work.makeBatch(.urgent), reportingTo: RequestDownloads(), isForLinks: true)
+            to: tags, in: work.makeBatch(.urgent), reportingTo: LoadingTracker(), isForLinks: true)
     }
 
     /// Access to all packs of some tags; what is missing is downloaded.
     func access(
-        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: LoadingTracker,
         isForLinks: Bool = false
     ) async throws(VaultError) -> ResourceAccess {
         try await store.naming { () throws(VaultError) in
@@ -24,7 +24,7 @@ extension VaultClient {
     }
 
     private func accessWhileWanted(
-        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: LoadingTracker,
         isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
@@ -48,7 +48,7 @@ extension VaultClient {
     }
 
     private func accessByNewestListing(
-        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: LoadingTracker,
         isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
@@ -65,9 +65,10 @@ extension VaultClient {
             if isForLinks { try store.requireOpened(selected.offers.map(\.pack.id)) }
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             do throws(VaultError) {
-                let awaitingKey = try await stage(
-                    selected, listedBy: view, in: batch, within: allowance, reportingTo: downloads)
-                if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
+                let report = try await stage(
+                    selected, listedBy: view, in: batch, within: allowance, needsAll: true,
+                    reportingTo: downloads)
+                try report.requireUnlocked()
             } catch {
                 // Another process removed or purged one while it was staged. Here it is still wanted.
                 guard error.category == .missing, selected.offers.contains(where: { isRemoved($0.pack.id) })
@@ -97,25 +98,6 @@ extension VaultClient {
     /// Access to the packs of some tags, if all are loaded.
     func localAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess? {
         try await store.access(to: tags, within: configuration.policy.accessedSize)
-    }
-
-    private func stage(
-        _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
-        within allowance: TransferAllowance, reportingTo downloads: RequestDownloads
-    ) async throws(VaultError) -> [PackAwaitingKey] {
-        let ids = selected.offers.map(\.pack.id)
-        let missing = Set(try store.notLoaded(of: ids))
-        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) }.map(store.shown))
-        let updates = statusUpdates
-        async let reporting: Void = {
-            for await update in updates { downloads.note(update) }
-        }()
-        let result = await outcome { () throws(VaultError) in
-            try await self.stage(selected, listedBy: view, in: batch, within: allowance, needsAll: true)
-        }
-        updates.end()
-        await reporting
-        return try result.get()
     }
 }
 

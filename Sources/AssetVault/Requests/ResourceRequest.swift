@@ -26,7 +26,7 @@ public final class ResourceRequest: Sendable {
     private let client: VaultClient
     private let batch: WorkQueue.Batch
     private let phase = Mutex(Phase.idle)
-    let downloads = RequestDownloads()
+    let downloads = LoadingTracker()
 
     private enum Phase {
         case idle
@@ -117,12 +117,12 @@ public final class ResourceRequest: Sendable {
     public func cancel() { batch.cancel() }
 
     /// How far the downloads are.
-    public var progress: ResourceProgress { downloads.progress }
+    public var progress: LoadingProgress { downloads.progress }
 
     /// How far the downloads are, as that changes, until the access has begun or its downloads failed: of the attempt that is under
     /// way, else of the next one. A conditional begin that is refused downloads nothing, and is no attempt: the updates go on, at
     /// the latest until the request ends.
-    public var progressUpdates: ResourceProgressUpdates { ResourceProgressUpdates(downloads) }
+    public var progressUpdates: LoadingProgressUpdates { LoadingProgressUpdates(downloads) }
 
     /// The bytes of a file of the packs in access; see ``VaultStore/contents(of:in:)-(_,PackLease)``. Of packs that have the same path the first
     /// one counts, in the order of publication. Throws `.missing` for an unknown file, `.usage` without access.

@@ -16,6 +16,8 @@ struct StagingRun: Sendable {
         let result: Result<PackState, VaultError>
         /// Why it was not opened, where only its key is missing.
         var missingKey: VaultError?
+        /// Whether it waits for a network that is not metered.
+        var isDeferred = false
     }
 
     /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
@@ -173,7 +175,9 @@ struct StagingRun: Sendable {
     private func reportDeferred(_ id: PackID) -> Outcome {
         stager.observer(.deferred(id))
         let isLoaded = (try? stager.store.records.record(of: id))?.loaded != nil
-        return reported(.success(isLoaded ? .loaded : .absent), of: id)
+        var outcome = reported(.success(isLoaded ? .loaded : .absent), of: id)
+        outcome.isDeferred = true
+        return outcome
     }
 
     private func reported(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {

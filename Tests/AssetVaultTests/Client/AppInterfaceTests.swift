@@ -41,7 +41,7 @@ import VaultFileSystem
     }
 
     @Test func progressAsAFraction() throws {
-        var sum = InstallationProgress()
+        var sum = LoadingProgress()
         // What is loaded already is no installation.
         #expect(sum.note(.finished(extras, .loaded)).fraction == 0)
         sum.note(.planned(one, .essential, total: 300))

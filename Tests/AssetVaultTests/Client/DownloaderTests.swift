@@ -181,7 +181,7 @@ import VaultFileSystem
 
     /// What a bar shows, and what was there at first with all that was written since, pack by pack.
     private struct Shown {
-        var progress = InstallationProgress(of: [.essential])
+        var progress = LoadingProgress(of: [.essential])
         var fractions: [Double] = []
         var first: [PackID: UInt64] = [:]
         var sums: [PackID: UInt64] = [:]

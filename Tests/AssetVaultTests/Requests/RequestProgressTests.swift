@@ -22,7 +22,7 @@ import Testing
     }
 
     /// All updates until their end.
-    private func fractions(_ updates: ResourceProgressUpdates) async -> [Double] {
+    private func fractions(_ updates: LoadingProgressUpdates) async -> [Double] {
         var fractions: [Double] = []
         for await progress in updates { fractions.append(progress.fraction) }
         return fractions
@@ -116,7 +116,7 @@ import Testing
 
     /// The object is gone.
     @Test func aRequestThatNeverBegins() async throws {
-        let updates: ResourceProgressUpdates
+        let updates: LoadingProgressUpdates
         do { updates = request("level2").progressUpdates }
         #expect(await fractions(updates).isEmpty)
     }
