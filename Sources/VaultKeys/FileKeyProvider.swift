@@ -69,6 +69,16 @@ public struct EnvironmentKeyProvider: RingKeyProvider {
     }
 }
 
+extension KeyProvider where Self == FileKeyProvider {
+    /// A JWK or JWK Set in a file that only its owner may read.
+    public static func file(_ path: FilePath) -> Self { FileKeyProvider(path: path) }
+}
+
+extension KeyProvider where Self == EnvironmentKeyProvider {
+    /// A JWK or JWK Set in an environment variable.
+    public static func environment(_ variable: String) -> Self { EnvironmentKeyProvider(variable: variable) }
+}
+
 /// A folder of secrets: Docker's `/run/secrets`, a Kubernetes secret volume, systemd's
 /// `$CREDENTIALS_DIRECTORY`. It is read again at each lookup.
 ///

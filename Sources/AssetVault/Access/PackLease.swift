@@ -51,8 +51,8 @@ public final class PackLease: Sendable {
                 // It may have been removed, or even replaced, before it was locked.
                 if isLocked != false, try staged.isStill(version, in: home) {
                     return PackLease(
-                        id, named: name, version, root: home.path.appending(version.text), staged,
-                        isLocked != nil)
+                        id, named: name, version.version, version.form,
+                        root: home.path.appending(version.text), staged, isEnforced: isLocked != nil)
                 }
             } else {
                 // An update was faster, unless `current` still names it.
@@ -68,14 +68,18 @@ public final class PackLease: Sendable {
         }
     }
 
+    /// A source folder in the place of an opened pack; see ``Vault/init(folder:)``.
+    convenience init(ofSource folder: FilePath, named id: PackID) throws(VaultError) {
+        self.init(
+            id, named: id, 0, .opened, root: folder, .tree(try Folder(opening: folder)), isEnforced: false)
+    }
+
     private init(
-        _ listedID: PackID, named id: PackID, _ name: VersionName, root: FilePath,
-        _ staged: consuming StagedVersion,
-        _ isEnforced: Bool
+        _ listedID: PackID, named id: PackID, _ version: UInt64, _ form: PackForm, root: FilePath,
+        _ staged: consuming StagedVersion, isEnforced: Bool
     ) {
         (self.id, self.listedID) = (id, listedID)
-        version = name.version
-        form = name.form
+        (self.version, self.form) = (version, form)
         self.root = root
         self.staged = staged
         self.isEnforced = isEnforced

@@ -1,6 +1,7 @@
 public import SealedPack
 import Synchronization
 public import SystemPackage
+import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
@@ -49,33 +50,65 @@ public final class VaultStore: Sendable {
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
         var known: Set<PackID> = []
+        let listings = try await listings
         for (id, record) in try await brought.records() {
             known.insert(id)
-            do throws(VaultError) { found.append(try status(of: id, record)) } catch {
+            do throws(VaultError) { found.append(try status(of: id, record, listings(id))) } catch {
                 var failed = record
                 failed.failure = PackFailure(readingState: error)
                 found.append(
                     PackStatus(
-                        id: shownID(of: id), listedID: id, failed, arrival: nil, hasVersionsLeft: true,
-                        isOpening: false))
+                        id: shownID(of: id), listedID: id, failed, listings(id), arrival: nil,
+                        hasVersionsLeft: true, isOpening: false))
             }
         }
-        for id in try await listedIDs() where !known.contains(id) {
-            found.append(try status(of: id, PackRecord()))
+        for id in listings.ids where !known.contains(id) {
+            found.append(try status(of: id, PackRecord(), listings(id)))
         }
         return found.filter { !isSuperseded($0) }.sorted { $0.id < $1.id }
     }
 
-    /// The packs that the stored metadata list; none where they fail verification.
-    private func listedIDs() async throws(VaultError) -> [PackID] {
-        try await StoredSite(store: storeAccess, choice: choice).view()?.allPacks().packs.map(\.pack.id) ?? []
+    /// What the stored metadata list.
+    private struct Listings {
+        let digests: [PackID: SHA256Digest]
+        let areComplete: Bool
+        let listedID: (PackID) -> PackID
+
+        var ids: some Sequence<PackID> { digests.keys }
+
+        func callAsFunction(_ id: PackID) -> PackListing {
+            digests[listedID(id)].map(PackListing.listed) ?? (areComplete ? .unlisted : .unknown)
+        }
+    }
+
+    private var listings: Listings {
+        get async throws(VaultError) {
+            let view = try await StoredSite(store: storeAccess, choice: choice).view()
+            let (packs, areComplete) = try await view?.allPacks() ?? ([], false)
+            return Listings(
+                digests: Dictionary(
+                    packs.map { ($0.pack.id, $0.pack.sha256) }, uniquingKeysWith: { first, _ in first }),
+                areComplete: areComplete, listedID: listedID)
+        }
     }
 
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
         let id = presentID(of: id)
-        let record = try await hasStore ? brought.record(of: id) : PackRecord()
-        return try status(of: id, record)
+        guard try hasStore else { return try status(of: id, PackRecord(), .unknown) }
+        let listing: PackListing
+        if let view = try await storedSite.view() {
+            do throws(VaultError) {
+                let listed = try await view.pack(listedAs: listedID(of: id))
+                listing = listed.map { .listed($0.pack.sha256) } ?? .unlisted
+            } catch {
+                guard error.meansIncompleteMetadata else { throw error }
+                listing = .unknown
+            }
+        } else {
+            listing = .unknown
+        }
+        return try status(of: id, await brought.record(of: id), listing)
     }
 
     /// The records, with what downloaders brought.
@@ -93,7 +126,9 @@ public final class VaultStore: Sendable {
         }
     }
 
-    private func status(of id: PackID, _ record: PackRecord) throws(VaultError) -> PackStatus {
+    private func status(
+        of id: PackID, _ record: PackRecord, _ listing: PackListing
+    ) throws(VaultError) -> PackStatus {
         var arrival: DownloadFile.Arrival?
         if let arriving = record.arriving {
             arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
@@ -102,8 +137,8 @@ public final class VaultStore: Sendable {
         // A process that opens a pack has a locked scratch folder beside its versions.
         let isOpening = try VersionFolder(of: id, in: layout)?.folder.hasScratchInUse() ?? false
         return PackStatus(
-            id: shownID(of: id), listedID: id, record, arrival: arrival, hasVersionsLeft: hasVersionsLeft,
-            isOpening: isOpening)
+            id: shownID(of: id), listedID: id, record, listing, arrival: arrival,
+            hasVersionsLeft: hasVersionsLeft, isOpening: isOpening)
     }
 
     /// Whether a version of the pack is ready for use.

@@ -1,4 +1,5 @@
 public import SealedPack
+import VaultCrypto
 public import VaultErrors
 public import VaultKeys
 
@@ -38,6 +39,42 @@ public enum PackState: Sendable, Hashable {
     }
 }
 
+/// What a pack is to the app, against what the site listed when it was last asked; as `AssetPack.Status` of Background Assets.
+public enum PackAvailability: String, Sendable, CaseIterable {
+    /// Listed, and not here.
+    case available
+    /// Partly here, with or without a process that works on it.
+    case downloading
+    /// Here, and waits for its key.
+    case awaitingKey
+    /// Ready for use, in the version that is listed.
+    case upToDate
+    /// Ready for use, and another version is listed.
+    case outOfDate
+    /// Here, and no longer listed: the publisher has withdrawn it.
+    case obsolete
+}
+
+extension PackAvailability {
+    fileprivate init?(_ record: PackRecord, _ listing: PackListing, isArriving: Bool) {
+        if let loaded = record.loaded, !record.isRemoved {
+            switch listing {
+            case .listed(loaded.pack.sha256): self = .upToDate
+            case .listed: self = .outOfDate
+            case .unlisted: self = .obsolete
+            case .unknown: return nil
+            }
+        } else if record.waiting != nil, !record.isRemoved {
+            self = .awaitingKey
+        } else if isArriving, !record.isRemoved {
+            self = .downloading
+        } else {
+            guard case .listed = listing else { return nil }
+            self = .available
+        }
+    }
+}
+
 /// The status of one pack, as `assetvault status` prints it.
 public struct PackStatus: Sendable, Hashable {
     public let id: PackID
@@ -55,6 +92,16 @@ public struct PackStatus: Sendable, Hashable {
     public let isPurgeable: Bool
     /// It was removed from the store, and comes back only when it is asked for.
     public let isRemoved: Bool
+    /// Against what the site listed when it was last asked; nil for a pack that is neither here nor listed, and where that is not known.
+    public let availability: PackAvailability?
+}
+
+/// What stored metadata say of a pack.
+enum PackListing {
+    case listed(SHA256Digest)
+    case unlisted
+    /// Something is not stored that may list it.
+    case unknown
 }
 
 extension PackStatus {
@@ -63,10 +110,11 @@ extension PackStatus {
     ///   - hasVersionsLeft: whether a removed pack still has a version in permanent storage; ignored for other packs.
     ///   - isOpening: whether a process writes a version.
     init(
-        id: PackID, listedID: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?,
-        hasVersionsLeft: Bool, isOpening: Bool
+        id: PackID, listedID: PackID, _ record: PackRecord, _ listing: PackListing,
+        arrival: DownloadFile.Arrival?, hasVersionsLeft: Bool, isOpening: Bool
     ) {
         (self.id, self.listedID) = (id, listedID)
+        availability = PackAvailability(record, listing, isArriving: arrival != nil)
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
         waitingVersion = record.waiting?.version

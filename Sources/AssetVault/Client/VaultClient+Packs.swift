@@ -161,8 +161,8 @@ extension VaultClient {
     /// stay for the next attempt: where there is to be no network, callers get `.unreachable`; what can wait for a network that is
     /// not metered is no failure (``StatusUpdate/deferred(_:)``).
     public nonisolated var network: NetworkUse {
-        get { work.network }
-        set { work.network = newValue }
+        get { configuration.network }
+        set { configuration.network = newValue }
     }
 
     /// Pauses the work on a pack; its partial download stays. ``resume(_:)`` continues it, also in a call that is waiting.

@@ -159,7 +159,10 @@ extension VaultStore {
     /// Those of some packs of which a version waits for its key.
     func awaitingKey(among ids: [PackID]) async throws(VaultError) -> [PackID] {
         var waiting: [PackID] = []
-        for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
+        guard try hasStore else { return [] }
+        for id in ids where try await brought.record(of: presentID(of: id)).waiting != nil {
+            waiting.append(id)
+        }
         return waiting
     }
 

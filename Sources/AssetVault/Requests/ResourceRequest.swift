@@ -23,7 +23,7 @@ public import VaultErrors
 /// The access also ends with the object, and with the process.
 public final class ResourceRequest: Sendable {
     public let tags: Set<String>
-    private let client: VaultClient
+    private let source: Vault.Source
     private let batch: WorkQueue.Batch
     private let phase = Mutex(Phase.idle)
     let downloads = LoadingTracker()
@@ -36,10 +36,13 @@ public final class ResourceRequest: Sendable {
     }
 
     /// Nothing is read or downloaded yet.
-    public init(tags: Set<String>, of client: VaultClient) {
-        self.tags = tags
-        self.client = client
-        batch = client.work.makeBatch()
+    public convenience init(tags: Set<String>, of client: VaultClient) {
+        self.init(tags: tags, of: .site(client))
+    }
+
+    init(tags: Set<String>, of source: Vault.Source) {
+        (self.tags, self.source) = (tags, source)
+        batch = source.work.makeBatch()
     }
 
     deinit { endAccessing() }
@@ -61,7 +64,11 @@ public final class ResourceRequest: Sendable {
     public func beginAccessing() async throws(VaultError) {
         try begin(downloading: true)
         do throws(VaultError) {
-            try finish(try await client.access(to: tags, in: batch, reportingTo: downloads))
+            switch source {
+            case .site(let client):
+                try finish(try await client.access(to: tags, in: batch, reportingTo: downloads))
+            case .folder(let folder): try finish(try folder.access())
+            }
         } catch {
             reset()
             throw error
@@ -71,8 +78,8 @@ public final class ResourceRequest: Sendable {
     /// Bytes that ``beginAccessing()`` would download now, to be asked before a metered network is used. The metadata are refreshed; throws
     /// what a fetch throws, and `.unknownTag`.
     public func downloadSize() async throws(VaultError) -> UInt64 {
-        let costs = try await client.costs(of: .tagged(tags))
-        return costs.saturatingSum(\.cost.bytes)
+        guard case .site(let client) = source else { return 0 }
+        return try await client.costs(of: .tagged(tags)).saturatingSum(\.cost.bytes)
     }
 
     /// Begins the access if all packs of the tags are loaded; nothing is downloaded. False begins nothing, and needs no end.
@@ -80,7 +87,12 @@ public final class ResourceRequest: Sendable {
     public func conditionallyBeginAccessing() async throws(VaultError) -> Bool {
         try begin(downloading: false)
         do throws(VaultError) {
-            guard let access = try await client.localAccess(to: tags) else {
+            let access: ResourceAccess?
+            switch source {
+            case .site(let client): access = try await client.localAccess(to: tags)
+            case .folder(let folder): access = try folder.access()
+            }
+            guard let access else {
                 reset()
                 return false
             }
@@ -97,7 +109,7 @@ public final class ResourceRequest: Sendable {
     public func endAccessing() {
         let packs = leases.map(\.listedID)
         // Before the packs are free.
-        if !packs.isEmpty { client.requested.add(packs) }
+        if !packs.isEmpty, case .site(let client) = source { client.requested.add(packs) }
         let access = phase.withLock { phase -> ResourceAccess? in
             defer { phase = .ended }
             guard case .accessing(let access) = phase else { return nil }

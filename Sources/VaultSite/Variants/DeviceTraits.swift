@@ -66,6 +66,23 @@ public struct DeviceTraits: Sendable, Hashable {
     public subscript(name: String) -> [String] { values[name] ?? [] }
 }
 
+/// As in `["scale": 2, "language": ["de-AT", "en"]]`.
+extension DeviceTraits: ExpressibleByDictionaryLiteral {
+    /// The values of one trait, the preferred one first.
+    public struct Values: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral {
+        fileprivate let texts: [String]
+
+        public init(stringLiteral text: String) { texts = [text] }
+        public init(integerLiteral number: Int) { texts = ["\(number)"] }
+        public init(arrayLiteral texts: String...) { self.texts = texts }
+    }
+
+    /// Of a trait that stands twice the last values count.
+    public init(dictionaryLiteral traits: (String, Values)...) {
+        self.init(Dictionary(traits.map { ($0, $1.texts) }, uniquingKeysWith: { $1 }))
+    }
+}
+
 extension DeviceTraits: CustomStringConvertible {
     /// As it is parsed, sorted by name.
     public var description: String {

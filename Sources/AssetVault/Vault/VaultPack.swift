@@ -1,0 +1,169 @@
+public import SealedPack
+public import SystemPackage
+import VaultContent
+public import VaultErrors
+
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.URL
+#else
+    public import struct Foundation.URL
+#endif
+
+/// One pack of a vault: its files, its state, and what the app decides on it.
+///
+/// Each read sees one version, old or new, whatever updates do meanwhile. All reads throw `.missing` for a pack that is not loaded and
+/// for an unknown file, `.key` without the key of a pack, `.corrupt` for damage, and `.usage` for a text that is no path.
+public struct VaultPack: Sendable {
+    public let id: PackID
+    private let source: Vault.Source
+
+    init(id: PackID, of source: Vault.Source) { (self.id, self.source) = (id, source) }
+
+    /// The bytes of one file. For large files there is ``reader(_:)``.
+    public func bytes(_ path: String) async throws(VaultError) -> [UInt8] { try await held().bytes(path) }
+
+    /// Reads ranges of one file, in little memory.
+    public func reader(_ path: String) async throws(VaultError) -> AssetReader {
+        try await held().reader(path)
+    }
+
+    /// Where a file of an opened pack is, as long as the vault lives. Throws `.usage` for a pack that is kept sealed.
+    public func url(_ path: String) async throws(VaultError) -> URL {
+        switch source {
+        case .site(let client): try await client.store.url(for: EntryPath(path), in: id)
+        case .folder: try await held().url(path)
+        }
+    }
+
+    /// All files, in the order of their paths.
+    public var files: [PackEntry] {
+        get async throws(VaultError) { try await held().files }
+    }
+
+    /// Keeps the version that is live now as it is, for reading files that belong together.
+    public func held() async throws(VaultError) -> HeldPack {
+        switch source {
+        case .site(let client): HeldPack(try await client.store.lease(of: id), in: client.store)
+        case .folder(let folders): HeldPack(try folders.lease(of: id), in: folders.store)
+        }
+    }
+
+    /// Its state; ``PackState/loaded`` for a source folder.
+    public var status: PackStatus {
+        get async throws(VaultError) {
+            switch source {
+            case .site(let client): return try await client.status(of: id)
+            case .folder(let folders): return PackStatus(ofSource: try folders.lease(of: id))
+            }
+        }
+    }
+
+    /// What happens to it, from now on; nil for a source folder, to which nothing happens.
+    public var events: StatusUpdates? {
+        guard case .site(let client) = source else { return nil }
+        return client.statusUpdates(for: id)
+    }
+
+    /// Makes sure that it is ready for use.
+    ///
+    /// - Parameter latest: whether the site is asked for a newer version first; else any version will do.
+    /// - Throws: `.key` where its key is missing.
+    public func load(latest: Bool = false) async throws(VaultError) {
+        switch source {
+        case .site(let client): try await client.ensureLocalAvailability(of: id, requireLatest: latest)
+        case .folder(let folders): _ = try folders.lease(of: id)
+        }
+    }
+
+    /// Reads every byte of it, and fetches what is damaged again. Returns whether something was.
+    @discardableResult
+    public func repair() async throws(VaultError) -> Bool {
+        guard case .site(let client) = source else { return false }
+        return try await !client.repair([id]).isEmpty
+    }
+
+    /// Removes it. It comes back only when it is asked for, or with all. A version that a reader holds goes when it is free.
+    public func remove() async throws(VaultError) {
+        if case .site(let client) = source { try await client.remove(id) }
+    }
+
+    /// Whether it may be removed when disk space is needed. Throws `.missing` for a pack that is not loaded.
+    public func setPurgeable(_ isPurgeable: Bool) async throws(VaultError) {
+        guard case .site(let client) = source else { return }
+        if isPurgeable {
+            try await client.store.declarePurgeable(id)
+        } else {
+            try await client.store.keep(id)
+        }
+    }
+
+    /// Pauses the work on it; ``resume()`` continues it, also in a call that is waiting.
+    public func pause() { if case .site(let client) = source { client.pause(id) } }
+
+    public func resume() { if case .site(let client) = source { client.resume(id) } }
+
+    /// Cancels the work on it: callers that wait for it get an error. What was downloaded stays.
+    public func cancel() { if case .site(let client) = source { client.cancel(id) } }
+}
+
+/// One version of a pack, kept as it is as long as this lives.
+public struct HeldPack: Sendable {
+    private let lease: PackLease
+    private let store: VaultStore
+
+    init(_ lease: PackLease, in store: VaultStore) { (self.lease, self.store) = (lease, store) }
+
+    public var id: PackID { lease.id }
+    public var version: UInt64 { lease.version }
+
+    /// The bytes of one file.
+    public func bytes(_ path: String) async throws(VaultError) -> [UInt8] {
+        try await store.contents(of: EntryPath(path), in: lease)
+    }
+
+    /// Reads ranges of one file, in little memory.
+    public func reader(_ path: String) async throws(VaultError) -> AssetReader {
+        try await store.reader(of: EntryPath(path), in: lease)
+    }
+
+    /// Where a file of an opened pack is, as long as this lives.
+    public func url(_ path: String) throws(VaultError) -> URL { try lease.url(for: EntryPath(path)) }
+
+    /// A file descriptor to read one file by, at its start; the caller closes it.
+    public func fileDescriptor(_ path: String) async throws(VaultError) -> FileDescriptor {
+        try await store.fileDescriptor(of: EntryPath(path), in: lease)
+    }
+
+    /// All files, in the order of their paths.
+    public var files: [PackEntry] {
+        get async throws(VaultError) { try await store.entries(in: lease) }
+    }
+}
+
+/// Plain folders in the place of packs; see ``Vault/init(folder:)``.
+struct SourceFolders: Sendable {
+    let root: FilePath
+    /// Reads their files as it reads those of opened packs.
+    let store: VaultStore
+
+    init(root: FilePath) { (self.root, store) = (root, VaultStore(StoreLayout(root: root))) }
+
+    /// Throws `.missing` where there is no such folder.
+    func lease(of id: PackID) throws(VaultError) -> PackLease {
+        try PackLease(ofSource: root.pushing(FilePath(id.description)), named: id)
+    }
+
+    /// All of their files as one tree, whatever tags were asked for.
+    func access() throws(VaultError) -> ResourceAccess {
+        ResourceAccess([try PackLease(ofSource: root, named: PackID("folder"))], of: store, note: nil)
+    }
+}
+
+extension PackStatus {
+    /// - Parameter source: a folder in the place of a pack.
+    fileprivate init(ofSource source: PackLease) {
+        self.init(
+            id: source.id, listedID: source.id, state: .loaded, loadedVersion: source.version, form: .opened,
+            waitingVersion: nil, isPurgeable: false, isRemoved: false, availability: .upToDate)
+    }
+}
