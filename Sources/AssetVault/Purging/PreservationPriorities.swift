@@ -127,7 +127,10 @@ struct ListedPreservation {
     /// Where a role is missing, such as one that the host withholds, its packs could come before those of a team: then the last
     /// complete listing counts, and without one the site's own packs alone.
     init(of site: StoredSite) async throws(VaultError) {
-        guard let view = try await site.view() else { return }
+        guard let view = try await site.view() else {
+            self.init()
+            return
+        }
         let (packs, areComplete) = try await view.allPacks()
         let complete =
             try await areComplete
