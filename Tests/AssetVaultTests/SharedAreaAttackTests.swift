@@ -160,7 +160,7 @@ import VaultFileSystem
         ) { _ in }
         // Without any metadata a few are looked at, for the error that is reported.
         #expect(try await stager.unopenedIDs(among: nil).count < 100)
-        let site = StoredSite(store: store, trustedRoot: hosted.configuration().trustedRoot)
+        let site = StoredSite(store: store, trustedRoot: try hosted.configuration().trustedRoot)
         stager.storedView = try await site.view(listing: [:])
         let found = try await stager.unopenedIDs(among: nil)
         #expect(found.map(\.description) == ["levels/one"])

@@ -109,15 +109,17 @@ import Testing
             try pack("essential", .essential), try pack("later"), try pack("asked", .onDemand),
             try pack("open"),
         ]
-        let locked = Set(offered.dropLast().map(\.id))
+        let locked = Dictionary(
+            uniqueKeysWithValues: offered.dropLast().map { ($0.id, VaultError.awaitingKey($0.id)) })
         func plan(_ occasion: PlanningOccasion, _ stored: [StoredPack] = [], preloading: Bool = false) throws
             -> Plan
         {
             var policy = PlanningPolicy()
             policy.preloadsLockedPacks = preloading
             return Plan(
-                stored: stored, offered: offered, occasion: occasion, policy: policy, locked: locked,
-                sources: [try site()])
+                PlanInput(
+                    stored: stored, offered: offered, occasion: occasion, policy: policy, missingKeys: locked,
+                    sources: [try site()]))
         }
         let unasked = try plan(.app(.automatic))
         #expect(unasked.downloaded == ["open"])
