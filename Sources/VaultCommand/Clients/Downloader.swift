@@ -1,7 +1,6 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
-import StrictJSON
 import VaultErrors
 import VaultFileSystem
 
@@ -60,8 +59,7 @@ struct Downloader: AsyncParsableCommand {
         }
         progress.finish()
         if json {
-            let answer = DownloaderAnswer(outcome: result, removed: progress.removed)
-            Console.answer(bytes: JSONValue.object(answer.json).pretty())
+            DownloaderAnswer(outcome: result, removed: progress.removed).answer(asJSON: true)
         }
         let report = try result.get()
         DeviceOption.note(unstated: report.unstatedTraits)

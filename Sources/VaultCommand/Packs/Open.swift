@@ -55,15 +55,12 @@ struct Open: AsyncParsableCommand {
     }
 
     private func answer(_ source: OpenPack) {
-        if json {
-            let answer: JSONObject = [
-                "id": "\(source.id)", "version": .number(source.version),
-                "entries": .number(source.catalog.entryCount),
-                "openedSize": .number(source.catalog.contentLength),
-                "output": .string(output ?? tar ?? ""),
-            ]
-            Console.answer(bytes: JSONValue.object(answer).pretty())
-        }
+        guard json else { return }
+        Console.answer(json: [
+            "id": "\(source.id)", "version": .number(source.version),
+            "entries": .number(source.catalog.entryCount),
+            "openedSize": .number(source.catalog.contentLength), "output": .string(output ?? tar ?? ""),
+        ])
     }
 
     private func write(_ source: OpenPack) async throws(VaultError) {

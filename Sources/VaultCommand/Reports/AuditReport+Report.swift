@@ -1,59 +1,43 @@
 import SealedPack
-import StrictJSON
 import UpdateFramework
 import VaultAudit
 import VaultErrors
 import VaultKeys
 import VaultSite
 
+/// People see all but the errors, which are printed by themselves; the last line is the verdict.
 extension AuditReport: Report {
-    /// All but the errors, which are printed by themselves; the last line is the verdict.
-    var lines: [String] {
-        var lines = ["\(subject): \(trust.explanation)"]
-        lines += Self.table(
-            roles.map {
-                [
-                    "", $0.role.description, "version \($0.version)", "expires \($0.expires)",
-                    "\($0.daysLeft) days left",
-                ]
-            })
-        lines += Self.table(packs.map(\.cells))
-        lines += allFindings.filter { $0.error == nil }.map {
-            "\($0.severity.name): \($0.place): \($0.problem); \($0.wordedRemedy)"
-        }
-        guard problemCount == 0 else { return lines + [problemCount.counting("problem")] }
-        let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes verified"
-        return lines + ["ok: \(packs.count.counting("pack")), \(verifiedBytes) \(rest)"]
-    }
-
-    var json: JSONObject {
+    var columns: [Column<Self>] {
         [
-            "subject": .string(subject), "ok": .bool(problemCount == 0), "pinned": .bool(isPinned),
-            "trust": .string(trust.rawValue), "problems": .number(problemCount),
-            "verifiedBytes": .number(verifiedBytes),
-            "roles": .objects(roles) {
-                [
-                    "role": .string($0.role.name), "version": .number($0.version),
-                    "expires": "\($0.expires)", "daysLeft": .number($0.daysLeft),
-                ]
+            .lines { ["\($0.subject): \($0.trust.explanation)"] },
+            .text("subject") { $0.subject }, .text("trust") { $0.trust.rawValue },
+            .flag("ok") { $0.problemCount == 0 }, .flag("pinned") { $0.isPinned },
+            .number("problems") { $0.problemCount }, .number("verifiedBytes") { $0.verifiedBytes },
+            .table("roles", Self.roleColumns, isAligned: true) { $0.roles },
+            .table("packs", AuditedPack.columns, isAligned: true) { $0.packs },
+            .table("findings", Finding.columns) { $0.findings },
+            .lines { report in
+                report.allFindings.filter { $0.error == nil }.map {
+                    "\($0.severity.name): \($0.place): \($0.worded)"
+                }
             },
-            "packs": .objects(packs, \.json),
-            "findings": .objects(findings, \.json),
+            .lines { [$0.verdict] },
         ]
     }
 
-    /// Rows whose cells stand below each other.
-    private static func table(_ rows: [[String]]) -> [String] {
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
-            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
-        }
-        return rows.map { row in
-            let padded = zip(row, widths).map { cell, width in
-                cell + String(repeating: " ", count: width - cell.count)
-            }
-            return String(padded.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
-        }
+    private static var roleColumns: [Column<TrustSummary.Role>] {
+        [
+            .text("role") { $0.role.name }, .words("  %") { $0.role.description },
+            .number("version", "version %") { $0.version },
+            .text("expires", "expires %") { $0.expires },
+            .number("daysLeft", "% days left") { $0.daysLeft },
+        ]
+    }
+
+    private var verdict: String {
+        guard problemCount == 0 else { return problemCount.counting("problem") }
+        let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes verified"
+        return "ok: \(packs.count.counting("pack")), \(verifiedBytes) \(rest)"
     }
 }
 
@@ -70,12 +54,16 @@ extension AuditReport.Trust {
 }
 
 extension AuditedPack {
-    fileprivate var cells: [String] {
+    fileprivate static var columns: [Column<AuditedPack>] {
         [
-            word, (name ?? id)?.description ?? place.escapingControls, version.map { "version \($0)" } ?? "",
-            "\(length) bytes", pieceCount.map { $0.counting("piece") } ?? "",
-            verifiedEntries.map { $0 == 1 ? "1 entry verified" : "\($0) entries verified" } ?? "",
-            keyIDs.isEmpty ? "" : "for \(keyIDs.map(\.description).joined(separator: ", "))",
+            .words { $0.word }, .words { ($0.name ?? $0.id)?.description ?? $0.place.escapingControls },
+            .text("id") { $0.name ?? $0.id }, .text("listedID") { $0.name == nil ? nil : $0.id },
+            .text("place") { $0.place }, .flag("ok") { $0.isSound },
+            .number("version", "version %") { $0.version }, .number("length", "% bytes") { $0.length },
+            .count("pieces", "%", of: "piece") { $0.pieceCount },
+            .number("verifiedEntries") { $0.verifiedEntries },
+            .words("% verified") { $0.verifiedEntries.map { $0 == 1 ? "1 entry" : "\($0) entries" } },
+            .texts("keys", "for %") { $0.keyIDs }, .table("findings", Finding.columns) { $0.findings },
         ]
     }
 
@@ -83,19 +71,5 @@ extension AuditedPack {
     private var word: String {
         if isSound { return "ok" }
         return findings.allSatisfy { $0.error?.category == .key } ? "LOCKED" : "BAD"
-    }
-
-    fileprivate var json: JSONObject {
-        var object: JSONObject = [
-            "place": .string(place), "ok": .bool(isSound), "length": .number(length),
-            "findings": .objects(findings, \.json),
-        ]
-        object["id"] = (name ?? id).map { "\($0)" }
-        if name != nil { object["listedID"] = id.map { "\($0)" } }
-        object["version"] = version.map { .number($0) }
-        object["keys"] = .texts(keyIDs)
-        object["pieces"] = pieceCount.map { .number($0) }
-        object["verifiedEntries"] = verifiedEntries.map { .number($0) }
-        return object
     }
 }

@@ -15,33 +15,67 @@ struct ContentPlanReport: Report {
     /// Bytes that a client of the published version would download of each pack; nil where that was not asked.
     var updates: [PackID: UInt64]?
 
-    var lines: [String] {
-        let largest = packs.map(\.openedSize).max() ?? 0
-        return packs.map { pack in
-            var line = "\(Bar.text(pack.openedSize, of: largest)) \(pack.id)  \(pack.offer.policy.rawValue)"
-            line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
-            line +=
-                pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
-            if let pin = pack.pin { line += ", restored to \(pin.text)" }
-            if let size = updates?[pack.id] { line += ", an update of \(size) bytes" }
-            if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
-            if !pack.offer.traits.isEmpty { line += "  traits: \(pack.traitText)" }
-            if !pack.audiences.isEmpty { line += ", for \(pack.audiences.joined(separator: ", "))" }
-            return line
-        } + tagLines
-            + contents.map { content in
-                let name = content.device.description
-                let sizes = Self.shares.map { "\($0.name) \(content.openedSize(of: [$0.policy]))" }
-                let sealed = content.sealedSize.map { "; all sealed \($0) bytes" } ?? ""
-                let update = updateSize(of: content).map { "; an update of \($0) bytes" } ?? ""
-                return
-                    "device \(name.isEmpty ? "of any kind" : name): \(sizes.joined(separator: ", ")) bytes\(sealed)\(update)"
-            } + (plan.hasTeams ? ["tags and devices are counted without the packs of teams"] : [])
+    var columns: [Column<Self>] {
+        [
+            .table("packs", packColumns) { $0.packs }, .table("tags", tagColumns) { $0.tagSizes },
+            .table("devices", deviceColumns) { $0.contents },
+            .lines { $0.plan.hasTeams ? ["tags and devices are counted without the packs of teams"] : [] },
+            .object("untagged") {
+                JSONObject(lastWins: $0.plan.untagged.map { ($0.key.description, .texts($0.value)) })
+            },
+            .table(
+                "conflicts", [.text("path") { $0.path.string }, .texts("packs") { [$0.first, $0.other] }]
+            ) { $0.plan.conflicts },
+            .table("findings", Finding.columns) { $0.findings },
+        ]
     }
 
-    private static let shares: [(name: String, policy: PackPolicy)] = [
-        ("essential", .essential), ("prefetched", .prefetch), ("on demand", .onDemand),
-    ]
+    private var packColumns: [Column<ContentPlan.Pack>] {
+        let largest = packs.map(\.openedSize).max() ?? 0
+        return [
+            .words { Bar.text($0.openedSize, of: largest) }, .text("id", " %") { $0.id },
+            .text("policy", "%") { $0.offer.policy.rawValue }, .number("order") { $0.offer.order },
+            .text("family") { $0.offer.family },
+            .count("entries", "%", of: "file") { $0.entryCount },
+            .number("openedSize", ", opened % bytes") { $0.openedSize },
+            .number("sealedLength", ", sealed %") { $0.published?.length },
+            .number("publishedVersion", " as version %") { $0.published?.version },
+            .words(", %") { $0.published == nil ? "not published" : nil },
+            .words(", restored to %") { $0.pin?.text },
+            .number("pinnedVersion") { pack -> UInt64? in
+                guard case .version(let version) = pack.pin else { return nil }
+                return version
+            },
+            .number("pinnedSnapshot") { pack -> Int64? in
+                guard case .listing(let snapshot) = pack.pin else { return nil }
+                return snapshot.version
+            },
+            .number("updateLength", ", an update of % bytes") { updates?[$0.id] },
+            .texts("tags", "tags: %") { $0.offer.tags }, .object("traits") { $0.offer.traits },
+            .words("traits: %") { $0.traitText }, .texts("for", ", for %") { $0.audiences },
+        ]
+    }
+
+    private var tagColumns: [Column<(tag: String, size: UInt64)>] {
+        let (largest, sealed) = (tagSizes.map(\.size).max() ?? 0, sealedTagSizes)
+        return [
+            .words { Bar.text($0.size, of: largest) }, .text("tag", " tag %") { $0.tag },
+            .number("openedSize", ": at most % bytes on a device") { $0.size },
+            .number("sealedLength", ", sealed %") { sealed[$0.tag] },
+        ]
+    }
+
+    private var deviceColumns: [Column<DeviceContent>] {
+        [
+            .text("device") { "\($0.device)" }, .words("device %:") { $0.name },
+            .number("essential", " essential %") { $0.openedSize(of: [.essential]) },
+            .number("prefetch", ", prefetched %") { $0.openedSize(of: [.prefetch]) },
+            .number("onDemand", ", on demand % bytes") { $0.openedSize(of: [.onDemand]) },
+            .number("sealedLength", "; all sealed % bytes") { $0.sealedSize },
+            .number("updateLength", "; an update of % bytes") { updateSize(of: $0) },
+            .texts("packs") { $0.packs.map(\.id) },
+        ]
+    }
 
     private func updateSize(of content: DeviceContent) -> UInt64? {
         updates.map { updates in
@@ -66,15 +100,6 @@ struct ContentPlanReport: Report {
         return sizes
     }
 
-    private var tagLines: [String] {
-        let largest = tagSizes.map(\.size).max() ?? 0
-        let sealed = sealedTagSizes
-        return tagSizes.map {
-            let line = "\(Bar.text($0.size, of: largest)) tag \($0.tag): at most \($0.size) bytes on a device"
-            return sealed[$0.tag].map { "\(line), sealed \($0)" } ?? line
-        }
-    }
-
     func explain() {
         for finding in findings { Console.note("\(finding.severity.name): \(finding.text)") }
         let pinned = packs.filter { $0.pin != nil }.count
@@ -83,66 +108,16 @@ struct ContentPlanReport: Report {
             "\(pinned.counting("pack")) \(pinned == 1 ? "is" : "are") held at what was restored, whatever the sources are; 'assetvault restore' with --latest lists the sources again"
         )
     }
-
-    var json: JSONObject {
-        let sealed = sealedTagSizes
-        return [
-            "packs": .objects(packs) { pack in
-                var json = pack.json
-                if let size = updates?[pack.id] { json["updateLength"] = .number(size) }
-                return json
-            },
-            "tags": .objects(tagSizes) {
-                var tag: JSONObject = ["tag": .string($0.tag), "openedSize": .number($0.size)]
-                tag["sealedLength"] = sealed[$0.tag].map { .number($0) }
-                return tag
-            },
-            "devices": .objects(contents) { content in
-                var device: JSONObject = [
-                    "device": .string(content.device.description), "packs": .texts(content.packs.map(\.id)),
-                ]
-                for share in Self.shares {
-                    device[share.policy.rawValue] = .number(content.openedSize(of: [share.policy]))
-                }
-                device["sealedLength"] = content.sealedSize.map { .number($0) }
-                device["updateLength"] = updateSize(of: content).map { .number($0) }
-                return device
-            },
-            "untagged": .object(
-                JSONObject(lastWins: plan.untagged.map { ($0.key.description, .texts($0.value)) })),
-            "conflicts": .objects(plan.conflicts) {
-                ["path": .string($0.path.string), "packs": .texts([$0.first, $0.other])]
-            },
-            "findings": .objects(findings, \.json),
-        ]
-    }
 }
 
 extension ContentPlan.Pack {
     /// As devices state traits.
-    fileprivate var traitText: String {
+    fileprivate var traitText: String? {
         let texts = offer.traits.map { name, value in
             if case .string(let text) = value { return "\(name)=\(text)" }
             return "\(name)=\(String(decoding: value.compact().dropLast(), as: UTF8.self))"
         }
-        return texts.joined(separator: " ")
-    }
-
-    fileprivate var json: JSONObject {
-        var json: JSONObject = [
-            "id": "\(id)", "policy": .string(offer.policy.rawValue), "order": .integer(offer.order),
-            "tags": .texts(offer.tags), "traits": .object(offer.traits), "entries": .number(entryCount),
-            "openedSize": .number(openedSize), "for": .texts(audiences),
-        ]
-        json["family"] = offer.family.map { .string($0.description) }
-        json["sealedLength"] = published.map { .number($0.length) }
-        json["publishedVersion"] = published.map { .number($0.version) }
-        switch pin {
-        case .version(let version): json["pinnedVersion"] = .number(version)
-        case .listing(let snapshot): json["pinnedSnapshot"] = .number(snapshot.version)
-        case nil: break
-        }
-        return json
+        return texts.unlessEmpty?.joined(separator: " ")
     }
 }
 
@@ -153,4 +128,8 @@ extension ContentPlan.Pin {
         case .listing(let snapshot): "what \(snapshot) lists"
         }
     }
+}
+
+extension DeviceContent {
+    fileprivate var name: String { device.description.isEmpty ? "of any kind" : device.description }
 }

@@ -1,8 +1,6 @@
 import AssetVault
 import SealedPack
-import StrictJSON
 import VaultBytes
-import VaultErrors
 
 /// The cost of a fetch.
 struct DownloadReport: Report {
@@ -10,24 +8,22 @@ struct DownloadReport: Report {
 
     var bytes: UInt64 { costs.saturatingSum(\.cost.bytes) }
 
-    var lines: [String] {
-        costs.map { pack in
-            let cost = pack.cost
-            return
-                "\(pack.id)  version \(pack.version)  \(cost.bytes) of \(cost.length) bytes in \(cost.requests.counting("request")), "
-                + "\(cost.reusedPieces) of \(cost.pieces.counting("piece")) are here already"
-        }
-    }
-
-    var json: JSONObject {
+    var columns: [Column<Self>] {
         [
-            "packs": .objects(costs) { pack in
-                [
-                    "id": "\(pack.id)", "version": .number(pack.version), "length": .number(pack.cost.length),
-                    "bytes": .number(pack.cost.bytes), "requests": .number(pack.cost.requests),
-                    "pieces": .number(pack.cost.pieces), "reusedPieces": .number(pack.cost.reusedPieces),
-                ]
-            }, "bytes": .number(bytes),
+            .table("packs", DownloadCost.columns) { $0.costs }, .number("bytes") { $0.bytes },
+        ]
+    }
+}
+
+extension DownloadCost {
+    fileprivate static var columns: [Column<DownloadCost>] {
+        [
+            .text("id", "%") { $0.id }, .number("version", "version %") { $0.version },
+            .number("bytes", "%") { $0.cost.bytes },
+            .number("length", " of % bytes") { $0.cost.length },
+            .count("requests", " in %", of: "request") { $0.cost.requests },
+            .number("reusedPieces", ", %") { $0.cost.reusedPieces },
+            .count("pieces", " of % are here already", of: "piece") { $0.cost.pieces },
         ]
     }
 }

@@ -1,39 +1,45 @@
 import AssetVault
 import SealedPack
-import StrictJSON
 import VaultErrors
 
 /// What a downloader did: JSON only, since people see its progress.
-struct DownloaderAnswer {
+struct DownloaderAnswer: Report {
     let outcome: Result<DownloaderReport, VaultError>
     /// Packs that were removed for disk space.
     let removed: [PackID]
 
-    var json: JSONObject {
-        let report = try? outcome.get()
-        let packs = report?.packs ?? []
-        let refusals: [VaultError] =
-            switch outcome {
-            case .success(let report): report.refusals
-            case .failure(let error): [error]
-            }
-        return [
-            "removed": .texts(removed),
-            "packs": .objects(packs) { pack in
-                switch pack.result {
-                case .success(let state): ["id": "\(pack.id)", "state": .string(state.name)]
-                case .failure(let error): Self.json(of: error, ["id": "\(pack.id)"])
-                }
-            },
-            "refusals": .objects(refusals) { Self.json(of: $0, ["place": .string($0.place)]) },
-        ]
+    private var refusals: [VaultError] {
+        switch outcome {
+        case .success(let report): report.refusals
+        case .failure(let error): [error]
+        }
     }
 
-    /// The category is for scripts, the text for people.
-    private static func json(of error: VaultError, _ subject: JSONObject) -> JSONObject {
-        var object = subject
-        object["failure"] = .string(error.problem)
-        object["category"] = .string(error.category.rawValue)
-        return object
+    var columns: [Column<Self>] {
+        [
+            .texts("removed") { $0.removed },
+            .table(
+                "packs",
+                [
+                    .text("id") { $0.id }, .text("state") { (try? $0.result.get())?.name },
+                    .text("failure") { $0.result.failure?.problem },
+                    .text("category") { $0.result.failure?.category.rawValue },
+                ]
+            ) { (try? $0.outcome.get())?.packs ?? [] },
+            // The category is for scripts, the text for people.
+            .table(
+                "refusals",
+                [
+                    .text("place") { $0.place }, .text("failure") { $0.problem },
+                    .text("category") { $0.category.rawValue },
+                ]
+            ) { $0.refusals },
+        ]
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

@@ -5,49 +5,51 @@ import VaultContent
 
 /// Where a file goes, and why.
 extension FileExplanation: Report {
-    var lines: [String] {
-        sources.flatMap { [$0.outcome.text(of: $0.id, path: path.string)] + $0.rules.map(\.line) }
+    var columns: [Column<Self>] {
+        [.text("path") { $0.path.string }, .table("sources", sourceColumns) { $0.sources }]
     }
 
-    var json: JSONObject {
+    private var sourceColumns: [Column<Source>] {
         [
-            "path": .string(path.string),
-            "sources": .objects(sources) { source in
-                var json: JSONObject = ["source": "\(source.id)", "rules": .objects(source.rules, \.json)]
-                if case .pack(let id) = source.outcome { json["pack"] = "\(id)" }
-                if case .excluded = source.outcome { json["excluded"] = true }
-                return json
+            .text("source") { $0.id }, .words { $0.text(for: path.string) },
+            .text("pack") { source -> PackID? in
+                guard case .pack(let id) = source.outcome else { return nil }
+                return id
             },
+            .flag("excluded") { source in
+                guard case .excluded = source.outcome else { return nil }
+                return true
+            },
+            .table("rules", FileExplanation.Rule.columns) { $0.rules },
         ]
     }
 }
 
-extension FileExplanation.Outcome {
-    fileprivate func text(of source: PackID, path: String) -> String {
-        switch self {
+extension FileExplanation.Source {
+    fileprivate func text(for path: String) -> String {
+        switch outcome {
         case .pack(let id): "'\(path)' is in '\(id)'"
-        case .untagged: "'\(path)' of '\(source)' is in no pack: no rule gives it a tag"
-        case .excluded: "'\(path)' of '\(source)' is in no pack: \"include\" and \"exclude\" leave it out"
+        case .untagged: "'\(path)' of '\(id)' is in no pack: no rule gives it a tag"
+        case .excluded: "'\(path)' of '\(id)' is in no pack: \"include\" and \"exclude\" leave it out"
         }
     }
 }
 
 extension FileExplanation.Rule {
-    fileprivate var line: String {
+    fileprivate static var columns: [Column<Self>] {
+        [
+            .text("place", "  %") { $0.place }, .words(" %") { $0.effect }, .texts("tags") { $0.tags },
+            .object("traits") { $0.traits }, .flag("default") { $0.isDefault }, .flag("used") { $0.isUsed },
+        ]
+    }
+
+    private var effect: String {
         let traits = traits.map { name, value in
             "\(name)=\(String(decoding: value.compact().dropLast(), as: UTF8.self))"
         }
-        let given = tags.map { "'\($0)'" } + traits
-        let text = given.joined(separator: ", ")
+        let text = (tags.map { "'\($0)'" } + traits).joined(separator: ", ")
         return isDefault
-            ? "  \(place) is the default\(isUsed ? ", and gives" : " where no rule gives a tag, and would give") \(text)"
-            : "  \(place) matches, and gives \(text)"
-    }
-
-    fileprivate var json: JSONObject {
-        [
-            "place": .string(place), "tags": .texts(tags), "traits": .object(traits),
-            "default": .bool(isDefault), "used": .bool(isUsed),
-        ]
+            ? "is the default\(isUsed ? ", and gives" : " where no rule gives a tag, and would give") \(text)"
+            : "matches, and gives \(text)"
     }
 }

@@ -11,12 +11,31 @@ struct PackDetails: Report {
     /// Nil without its key.
     let opened: OpenPack?
 
-    private var entries: [Catalog.Entry] {
-        guard let catalog = opened?.catalog else { return [] }
+    private var entries: [Catalog.Entry]? {
+        guard let catalog = opened?.catalog else { return nil }
         return (0..<catalog.entryCount).compactMap { catalog.entry($0) }
     }
 
-    var lines: [String] {
+    var columns: [Column<Self>] {
+        [
+            .lines { $0.overview }, .number("length") { $0.file.length },
+            .number("pieces") { $0.file.pieceCount }, .text("contentKeyID") { $0.file.contentKeyID },
+            .object("manifest") { $0.file.manifest?.json }, .text("id") { $0.opened?.id },
+            .number("version") { $0.opened?.version },
+            .number("openedSize") { $0.opened?.catalog.contentLength },
+            .table("files", Self.fileColumns) { $0.entries },
+        ]
+    }
+
+    private static var fileColumns: [Column<Catalog.Entry>] {
+        [
+            .text("kind") { $0.kind.name }, .words { $0.kind.mark }, .number("size") { $0.size },
+            .words(" %") { aligned($0.size) },
+            .text("path", "%") { $0.path.string },
+        ]
+    }
+
+    private var overview: [String] {
         var lines = [
             "pack          \(name)",
             "length        \(file.length) bytes in \(file.pieceCount.counting("piece"))",
@@ -33,24 +52,7 @@ struct PackDetails: Report {
         } else {
             lines.append("manifest      none: ID and version stand in the encrypted catalog")
         }
-        return lines + entries.map { "\($0.mark) \(Self.aligned($0.size))  \($0.path.string)" }
-    }
-
-    var json: JSONObject {
-        var json: JSONObject = [
-            "length": .number(file.length), "pieces": .number(file.pieceCount),
-            "contentKeyID": "\(file.contentKeyID)",
-        ]
-        if let manifest = file.manifest { json["manifest"] = .object(manifest.json) }
-        if let opened {
-            json["id"] = "\(opened.id)"
-            json["version"] = .number(opened.version)
-            json["openedSize"] = .number(opened.catalog.contentLength)
-            json["files"] = .objects(entries) {
-                ["path": .string($0.path.string), "kind": .string($0.word), "size": .number($0.size)]
-            }
-        }
-        return json
+        return lines
     }
 
     private static func aligned(_ size: UInt64) -> String {
@@ -58,17 +60,17 @@ struct PackDetails: Report {
     }
 }
 
-extension Catalog.Entry {
+extension PackEntryKind {
     fileprivate var mark: String {
-        switch kind {
+        switch self {
         case .emptyFolder: "d"
         case .file: "-"
         case .executable: "x"
         }
     }
 
-    fileprivate var word: String {
-        switch kind {
+    fileprivate var name: String {
+        switch self {
         case .emptyFolder: "folder"
         case .file: "file"
         case .executable: "executable"

@@ -1,32 +1,26 @@
 import SealedPack
-import StrictJSON
 import VaultAuthoring
 import VaultErrors
 import VaultSite
 
 extension PromotionReport: Report {
-    var lines: [String] {
-        let changed = packs.filter { $0.change != .unchanged }
-        let rest = packs.count - changed.count
-        return changed.map { $0.line(as: names.shownID(of: $0.id)) }
-            + (rest > 0 ? ["unchanged  \(rest.counting("pack"))"] : [])
+    var columns: [Column<Self>] {
+        [
+            .text("channel") { $0.channel.name }, .table("packs", packColumns) { $0.packs }.onlyJSON,
+            .table(nil, packColumns) { $0.packs.filter { $0.change != .unchanged } },
+            .unchanged { $0.packs.count { $0.change == .unchanged } },
+            .number("restoredSnapshot") { $0.restored?.version }.orNull,
+            .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
+            .texts("warnings") { $0.warnings.map(\.worded) },
+        ]
     }
 
-    var json: JSONObject {
+    private var packColumns: [Column<Pack>] {
         [
-            "channel": .string(channel.name),
-            "packs": .objects(packs) { pack in
-                var json: JSONObject = [
-                    "id": "\(names.shownID(of: pack.id))", "change": .string(pack.change.rawValue),
-                    "from": pack.earlier.map { .number($0) } ?? .null,
-                    "version": pack.version.map { .number($0) } ?? .null,
-                ]
-                if names[listed: pack.id] != nil { json["listedID"] = "\(pack.id)" }
-                return json
-            },
-            "restoredSnapshot": restored.map { .number($0.version) } ?? .null,
-            "written": .texts(written), "toWrite": .texts(toWrite),
-            "warnings": .texts(warnings.map(\.worded)),
+            .text("change", "%") { $0.change.rawValue }, .text("id", "%") { names.shownID(of: $0.id) },
+            .text("listedID") { names[listed: $0.id] == nil ? nil : $0.id },
+            .number("from") { $0.earlier }.orNull, .number("version") { $0.version }.orNull,
+            .words { $0.versions },
         ]
     }
 
@@ -42,15 +36,13 @@ extension PromotionReport: Report {
 }
 
 extension PromotionReport.Pack {
-    fileprivate func line(as id: PackID) -> String {
-        let versions =
-            switch change {
-            case .added: "version \(version ?? 0), a new name for clients"
-            case .updated, .older: "version \(earlier ?? 0) to \(version ?? 0)"
-            case .relabelled: "version \(version ?? 0), for other keys or with other labels"
-            case .removed: "version \(earlier ?? 0), clients see it no more"
-            case .unchanged: "version \(version ?? 0)"
-            }
-        return "\(change.rawValue)  \(id)  \(versions)"
+    fileprivate var versions: String {
+        switch change {
+        case .added: "version \(version ?? 0), a new name for clients"
+        case .updated, .older: "version \(earlier ?? 0) to \(version ?? 0)"
+        case .relabelled: "version \(version ?? 0), for other keys or with other labels"
+        case .removed: "version \(earlier ?? 0), clients see it no more"
+        case .unchanged: "version \(version ?? 0)"
+        }
     }
 }

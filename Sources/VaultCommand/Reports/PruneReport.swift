@@ -1,4 +1,3 @@
-import StrictJSON
 import SystemPackage
 import VaultAuthoring
 import VaultBytes
@@ -9,15 +8,16 @@ struct PruneReport: Report {
     let plan: SitePruning.Plan
     let isDryRun: Bool
 
-    var lines: [String] { plan.removals.map(\.path.string) }
-
-    var json: JSONObject {
+    var columns: [Column<Self>] {
         [
-            "removed": .objects(plan.removals) { ["path": "\($0.path)", "length": .number($0.length)] },
-            "kept": .objects(plan.kept) {
-                ["path": "\($0.path)", "length": .number($0.length), "reason": "\($0.reason)"]
+            .table("removed", [.text("path", "%") { $0.path }, .number("length") { $0.length }]) {
+                $0.plan.removals
             },
-            "dryRun": .bool(isDryRun),
+            .table(
+                "kept",
+                [.text("path") { $0.path }, .number("length") { $0.length }, .text("reason") { $0.reason }]
+            ) { $0.plan.kept },
+            .flag("dryRun") { $0.isDryRun },
         ]
     }
 

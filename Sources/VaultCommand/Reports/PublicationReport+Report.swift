@@ -1,16 +1,22 @@
 import SealedPack
-import StrictJSON
 import VaultAuthoring
 import VaultErrors
 import VaultKeys
 import VaultSite
 
 extension PublicationReport: Report {
-    var lines: [String] {
-        let changed = packs.filter { $0.change != .unchanged }
-        let rest = packs.count - changed.count
-        return changed.flatMap(\.lines) + (rest > 0 ? ["unchanged  \(rest.counting("pack"))"] : [])
-            + resealedLines
+    var columns: [Column<Self>] {
+        [
+            .text("channel") { $0.channel?.name }.orNull, .table("packs", Pack.columns) { $0.packs }.onlyJSON,
+            .table(nil, Pack.columns) { $0.packs.filter { $0.change != .unchanged } },
+            .unchanged { $0.packs.count { $0.change == .unchanged } },
+            .table("resealed", Resealed.columns) { $0.resealed },
+            .lines { $0.resealedLines },
+            .table("restored", Restoration.columns) { $0.restorations },
+            .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
+            .table("findings", Finding.columns) { $0.findings },
+            .texts("warnings") { $0.warnings.map(\.worded) },
+        ]
     }
 
     /// One for each channel.
@@ -23,38 +29,6 @@ extension PublicationReport: Report {
         }
     }
 
-    var json: JSONObject {
-        [
-            "channel": channel.map { .string($0.name) } ?? .null,
-            "packs": .objects(packs) { pack in
-                [
-                    "id": "\(pack.id)", "name": pack.name.map { .string($0.description) } ?? .null,
-                    "version": .number(pack.version),
-                    "change": .string(pack.change.rawValue), "length": .number(pack.length),
-                    "pieces": .number(pack.pieces), "reusedPieces": .number(pack.reusedPieces),
-                    "pinned": .bool(pack.isPinned),
-                    "others": .objects(pack.others) {
-                        ["version": .number($0.version), "apps": "\($0.apps)"]
-                    }, "updates": .objects(pack.updates, \.json),
-                    "droppedKeys": .texts(pack.droppedKeys.map(\.id)),
-                    "team": pack.team.map { .string($0) } ?? .null,
-                ]
-            },
-            "resealed": .objects(resealed) {
-                [
-                    "channel": .string($0.channel.name), "id": "\($0.id)",
-                    "name": $0.name.map { .string($0.description) } ?? .null,
-                    "version": .number($0.version), "droppedKeys": .texts($0.droppedKeys.map(\.id)),
-                ]
-            },
-            "restored": .objects(restorations) {
-                [$0.member.name: .string($0.member.value), "snapshot": .number($0.snapshot.version)]
-            },
-            "written": .texts(written), "toWrite": .texts(toWrite), "findings": .objects(findings, \.json),
-            "warnings": .texts(warnings.map(\.worded)),
-        ]
-    }
-
     /// Prints the warnings, the report, and what follows from it.
     func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool = false) {
         for finding in findings { Console.note("warning: \(finding.worded)") }
@@ -62,9 +36,8 @@ extension PublicationReport: Report {
         answer(asJSON: isJSON)
         if isJSON { return }
         for restoration in restorations {
-            let (kind, name) = restoration.member
             Console.note(
-                "the \(kind) '\(name)' lists what it did under \(restoration.snapshot); 'assetvault restore' with --latest lists what the sources are"
+                "the \(restoration.name) lists what it did under \(restoration.snapshot); 'assetvault restore' with --latest lists what the sources are"
             )
         }
         for pack in packs {
@@ -99,52 +72,89 @@ extension PublicationReport {
 }
 
 extension PublicationReport.Restoration {
-    /// What it is, and its name.
-    fileprivate var member: (name: String, value: String) {
+    fileprivate static var columns: [Column<Self>] {
+        [
+            .text("tree") { $0.tree }, .text("channel") { $0.channel?.name },
+            .number("snapshot") { $0.snapshot.version },
+        ]
+    }
+
+    fileprivate var tree: PackID? {
+        if case .tree(let family) = subject { family } else { nil }
+    }
+
+    fileprivate var channel: Channel? {
+        if case .channel(let channel) = subject { channel } else { nil }
+    }
+
+    fileprivate var name: String {
         switch subject {
-        case .tree(let family): ("tree", family.description)
-        case .channel(let channel): ("channel", channel.name)
+        case .tree(let family): "tree '\(family)'"
+        case .channel(let channel): "channel '\(channel.name)'"
         }
     }
 
-    fileprivate func covers(_ pack: PackID) -> Bool {
-        switch subject {
-        case .tree(let family): pack.isMember(of: family)
-        case .channel: true
+    fileprivate func covers(_ pack: PackID) -> Bool { tree.map { pack.isMember(of: $0) } ?? true }
+}
+
+extension PublicationReport.Pack {
+    fileprivate static var columns: [Column<Self>] {
+        [
+            .text("change", "%") { $0.change.rawValue }, .words { "\($0.name ?? $0.id)" },
+            .text("id") { $0.id }, .text("name") { $0.name }.orNull,
+            .number("version", "version %") { $0.version }, .number("length", "% bytes") { $0.length },
+            .count("pieces", ", %", of: "piece") { $0.pieces }, .number("reusedPieces") { $0.reusedPieces },
+            .words(", %") { $0.remark }, .flag("pinned") { $0.isPinned }, .text("team") { $0.team }.orNull,
+            .texts("droppedKeys") { $0.droppedKeys.map(\.id) },
+            .table("others", PublicationReport.Other.columns) { $0.others },
+            .table("updates", PublicationReport.Update.columns) { $0.updates },
+        ]
+    }
+
+    /// Details beside the word for the change.
+    private var remark: String? {
+        switch change {
+        case .resealed: "for other keys"
+        case .moved: "now from team \(team ?? "")"
+        case .added, .updated, .unchanged, .removed: reusedPieces > 0 ? "\(reusedPieces) reused" : nil
         }
     }
 }
 
-extension PublicationReport.Pack {
-    fileprivate var lines: [String] {
+extension PublicationReport.Other {
+    fileprivate static var columns: [Column<Self>] {
         [
-            "\(change.rawValue)  \(name ?? id)  version \(version)  \(length) bytes, \(pieces.counting("piece"))\(remark)"
-        ] + others.map { "  version \($0.version) stays listed for apps \($0.apps)" }
-            + updates.map { "  from version \($0.version)  \($0.cost.text)" }
-    }
-
-    /// Details beside the word for the change.
-    fileprivate var remark: String {
-        switch change {
-        case .resealed: ", for other keys"
-        case .moved: ", now from team \(team ?? "")"
-        case .added, .updated, .unchanged, .removed: reusedPieces > 0 ? ", \(reusedPieces) reused" : ""
-        }
+            .number("version", "  version % stays listed") { $0.version },
+            .text("apps", " for apps %") { $0.apps },
+        ]
     }
 }
 
 extension PublicationReport.Update {
-    fileprivate var json: JSONObject {
+    fileprivate static var columns: [Column<Self>] {
         [
-            "from": .number(version), "bytes": .number(cost.bytes), "length": .number(cost.length),
-            "requests": .number(cost.requests),
+            .number("from", "  from version %") { $0.version },
+            .number("bytes", "% bytes") { $0.cost.bytes },
+            .number("length") { $0.cost.length }, .words(" (% %)") { $0.cost.share },
+            .count("requests", ", %", of: "request") { $0.cost.requests },
+        ]
+    }
+}
+
+extension PublicationReport.Resealed {
+    fileprivate static var columns: [Column<Self>] {
+        [
+            .text("channel") { $0.channel.name }, .text("id") { $0.id },
+            .text("name") { $0.name }.orNull,
+            .number("version") { $0.version }, .texts("droppedKeys") { $0.droppedKeys.map(\.id) },
         ]
     }
 }
 
 extension UpdateCost {
-    fileprivate var text: String {
+    /// In percent, with one decimal.
+    fileprivate var share: String {
         let tenths = length > 0 ? Int((Double(bytes) / Double(length) * 1000).rounded()) : 0
-        return "\(bytes) bytes (\(tenths / 10).\(tenths % 10) %), \(requests.counting("request"))"
+        return "\(tenths / 10).\(tenths % 10)"
     }
 }

@@ -1,6 +1,7 @@
 import AssetVault
-import StrictJSON
+import SealedPack
 import VaultBytes
+import VaultErrors
 
 /// The packs that were removed to free disk space, or would be.
 struct PurgeReport: Report {
@@ -27,30 +28,34 @@ struct PurgeReport: Report {
             "\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(isDryRun ? "would be free then" : "are free now")"
     }
 
-    var lines: [String] {
-        packs.map { pack in
-            let use = pack.lastUse.map { "last read \($0)" } ?? "never read"
-            return
-                "\(isDryRun ? "would remove" : "removed")  \(pack.id)  \(Bar.size(pack.size)), \(pack.reason.words), preservation \(pack.preservation), \(use)\(pack.isOfRunningProcess ? ", a running program requested it" : "")"
-        }
+    var columns: [Column<Self>] {
+        [
+            .table("packs", packColumns) { $0.packs },
+            .flag("dryRun") { $0.isDryRun }, .number("size") { $0.size },
+            .number("freeSize") { $0.freeSizeAfter },
+        ]
     }
 
-    var json: JSONObject {
+    private var packColumns: [Column<PurgeablePack>] {
         [
-            "dryRun": .bool(isDryRun), "size": .number(size), "freeSize": .number(freeSizeAfter),
-            "packs": .objects(packs) { pack in
-                var json: JSONObject = [
-                    "id": "\(pack.id)", "size": .number(pack.size), "reason": .string(pack.reason.rawValue),
-                    "preservation": "\(pack.preservation)",
-                    "requestedByRunning": .bool(pack.isOfRunningProcess),
-                ]
+            .words { _ in isDryRun ? "would remove" : "removed" }, .text("id", "%") { $0.id },
+            .text("listedID") { pack -> PackID? in
                 let listedID = store.listedID(of: pack.id)
-                if listedID != pack.id { json["listedID"] = "\(listedID)" }
-                json["lastUse"] = pack.lastUse.map { .string($0.description) }
-                return json
+                return listedID == pack.id ? nil : listedID
+            },
+            .size("size", "%") { $0.size },
+            .text("reason") { $0.reason.rawValue }, .words(", %") { $0.reason.words },
+            .text("preservation", ", preservation %") { $0.preservation },
+            .text("lastUse") { $0.lastUse }, .words(", %") { $0.use },
+            .flag("requestedByRunning", ", a running program requested it") {
+                $0.isOfRunningProcess
             },
         ]
     }
+}
+
+extension PurgeablePack {
+    fileprivate var use: String { lastUse.map { "last read \($0)" } ?? "never read" }
 }
 
 extension PurgeablePack.Reason {

@@ -1,17 +1,174 @@
 import StrictJSON
+import VaultErrors
 
-/// What a command answers: lines for people, or with `--json` one object for scripts.
+/// What a command answers: lines for people, or with `--json` one object for scripts. One table of columns says both.
 protocol Report {
-    /// Each is one line of standard output.
-    var lines: [String] { get }
-    var json: JSONObject { get }
+    /// Those of the whole answer; tables are among them.
+    var columns: [Column<Self>] { get }
 }
 
 extension Report {
+    /// Each is one line of standard output.
+    var lines: [String] { columns.lines(of: self) }
+    var json: JSONObject { columns.json(of: self) }
+
     func answer(asJSON isJSON: Bool) {
-        if isJSON { return Console.answer(bytes: JSONValue.object(json).pretty()) }
+        if isJSON { return Console.answer(json: json) }
         for line in lines { Console.answer(line) }
     }
+}
+
+/// What scripts and people see of a row: a member of its JSON object, a cell of its line, or both.
+///
+/// A label says how people see the value, which takes the place of `%`; without a label only scripts see it. Two spaces stand
+/// between cells, none before a label that begins with a comma, a semicolon, a colon or a space. A value that is nil leaves
+/// out member and cell.
+struct Column<Row> {
+    /// Of the member; nil for what only people see.
+    fileprivate var name: String?
+    fileprivate var label: String?
+    fileprivate var value: (Row) -> JSONValue? = { _ in nil }
+    fileprivate var text: (Row) -> String? = { _ in nil }
+    /// Lines that stand below that of the row.
+    fileprivate var below: (Row) -> [String] = { _ in [] }
+}
+
+extension Column {
+    static func text<Value: CustomStringConvertible>(
+        _ name: String, _ label: String? = nil, _ value: @escaping (Row) -> Value?
+    ) -> Column {
+        Column(
+            name: name, label: label, value: { value($0).map { .string($0.description) } },
+            text: { value($0)?.description })
+    }
+
+    static func number<Value: BinaryInteger>(
+        _ name: String, _ label: String? = nil, _ value: @escaping (Row) -> Value?
+    ) -> Column {
+        Column(
+            name: name, label: label, value: { value($0).map { .number($0) } },
+            text: { value($0)?.description })
+    }
+
+    /// A number that people see with what is counted.
+    static func count<Value: BinaryInteger>(
+        _ name: String, _ label: String, of noun: String, _ value: @escaping (Row) -> Value?
+    ) -> Column {
+        var column = number(name, label, value)
+        column.text = { value($0)?.counting(noun) }
+        return column
+    }
+
+    /// A number of bytes that people see in a unit.
+    static func size(_ name: String, _ label: String, _ bytes: @escaping (Row) -> UInt64?) -> Column {
+        var column = number(name, label, bytes)
+        column.text = { bytes($0).map { Bar.size($0) } }
+        return column
+    }
+
+    /// People see the label where it is true.
+    static func flag(_ name: String, _ label: String? = nil, _ value: @escaping (Row) -> Bool?) -> Column {
+        Column(
+            name: name, label: label, value: { value($0).map { .bool($0) } },
+            text: { value($0) == true ? "" : nil })
+    }
+
+    /// People see none of an empty list.
+    static func texts<Value: CustomStringConvertible>(
+        _ name: String, _ label: String? = nil, _ values: @escaping (Row) -> [Value]?
+    ) -> Column {
+        Column(
+            name: name, label: label, value: { values($0).map { .texts($0) } },
+            text: { values($0)?.unlessEmpty?.map(\.description).joined(separator: ", ") })
+    }
+
+    /// Only for scripts.
+    static func object(_ name: String, _ value: @escaping (Row) -> JSONObject?) -> Column {
+        Column(name: name, value: { value($0).map { .object($0) } })
+    }
+
+    /// Only for people.
+    static func words(_ label: String = "%", _ text: @escaping (Row) -> String?) -> Column {
+        Column(label: label, text: text)
+    }
+
+    /// Only for people: lines of their own.
+    static func lines(_ lines: @escaping (Row) -> [String]) -> Column { Column(below: lines) }
+
+    /// Rows: an array of objects, and a line for each.
+    ///
+    /// - Parameters:
+    ///   - name: nil for what only people see.
+    ///   - isAligned: whether the cells of all lines stand below each other.
+    static func table<Part>(
+        _ name: String?, _ columns: [Column<Part>], isAligned: Bool = false,
+        _ rows: @escaping (Row) -> [Part]?
+    ) -> Column {
+        Column(
+            name: name, value: { rows($0).map { .array($0.map { .object(columns.json(of: $0)) }) } },
+            below: { row in
+                let rows = rows(row) ?? []
+                return isAligned ? columns.alignedLines(of: rows) : rows.flatMap { columns.lines(of: $0) }
+            })
+    }
+
+    /// Only for people: how many packs did not change.
+    static func unchanged(_ count: @escaping (Row) -> Int) -> Column {
+        lines { row in count(row) > 0 ? ["unchanged  \(count(row).counting("pack"))"] : [] }
+    }
+
+    /// The same table, which only scripts see.
+    var onlyJSON: Column { Column(name: name, value: value) }
+
+    /// The same column, whose member is `null` where the value is nil.
+    var orNull: Column {
+        var column = self
+        column.value = { [value] in value($0) ?? .null }
+        return column
+    }
+
+    fileprivate var joinsCell: Bool { label?.first.map { ",;: ".contains($0) } ?? false }
+
+    fileprivate func cell(of row: Row) -> String? {
+        guard let label else { return nil }
+        return text(row).map { label.replacing("%", with: $0, maxReplacements: 1) }
+    }
+}
+
+extension Array {
+    func json<Row>(of row: Row) -> JSONObject where Element == Column<Row> {
+        var object = JSONObject()
+        for column in self {
+            if let name = column.name { object[name] = column.value(row) }
+        }
+        return object
+    }
+
+    /// The line of the row, if it has cells, and what stands below.
+    func lines<Row>(of row: Row) -> [String] where Element == Column<Row> {
+        var line = ""
+        for column in self {
+            guard let cell = column.cell(of: row) else { continue }
+            line += (line.isEmpty || column.joinsCell ? "" : "  ") + cell
+        }
+        return (line.isEmpty ? [] : [line]) + flatMap { $0.below(row) }
+    }
+
+    /// Each column is as wide as its widest cell.
+    fileprivate func alignedLines<Row>(of rows: [Row]) -> [String] where Element == Column<Row> {
+        let shown = filter { $0.label != nil }
+        let rows = rows.map { row in shown.map { $0.cell(of: row) ?? "" } }
+        let widths = shown.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            var line = cells.joined(separator: "  ")
+            while line.hasSuffix(" ") { line.removeLast() }
+            return line
+        }
+    }
+
+    /// Nil for an empty array.
+    var unlessEmpty: Self? { isEmpty ? nil : self }
 }
 
 extension JSONValue {
@@ -20,10 +177,20 @@ extension JSONValue {
     static func texts(_ values: some Sequence<some CustomStringConvertible>) -> JSONValue {
         .array(values.map { .string($0.description) })
     }
+}
 
-    static func objects<Element>(_ values: some Sequence<Element>, _ object: (Element) -> JSONObject)
-        -> JSONValue
-    {
-        .array(values.map { .object(object($0)) })
+extension Finding {
+    /// What to do, with the command's words.
+    var wordedRemedy: String { hint.map { "\(remedy) (\($0.words))" } ?? remedy }
+
+    /// What is the case, and what to do, with the command's words.
+    var worded: String { "\(problem); \(wordedRemedy)" }
+
+    static var columns: [Column<Finding>] {
+        [
+            .text("severity") { $0.severity.name }, .text("code") { $0.code.name },
+            .text("place") { $0.place }, .text("problem") { $0.problem }, .text("remedy") { $0.wordedRemedy },
+            .text("category") { $0.error?.category.rawValue },
+        ]
     }
 }

@@ -10,47 +10,49 @@ struct SiteListing: Report {
     let names: PackNames
     let isPinned: Bool
 
-    var lines: [String] {
-        packs.flatMap { listed in
-            let pack = names.completing(listed.pack)
-            var line =
-                "\(names.shownID(of: pack.id))  version \(pack.version)  \(pack.offer.policy.rawValue)  \(pack.length) bytes, opened \(pack.openedSize)"
-            if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
-            if !pack.offer.traits.isEmpty {
-                let traits = JSONValue.object(pack.offer.traits).compact().dropLast()
-                line += "  traits: \(String(decoding: traits, as: UTF8.self))"
-            }
-            if let team = listed.team { line += "  of the team \(team)" }
-            if pack.offer.apps != .all { line += "  for apps \(pack.offer.apps)" }
-            line += "  sealed for \(pack.slots.map(\.keyID.description).joined(separator: ", "))"
-            return [line]
-                + listed.otherVersions.map { "  also version \($0.version), for apps \($0.offer.apps)" }
+    private struct Row {
+        let listed: ListedPack
+        /// With the names that are known.
+        let pack: PackManifest
+
+        var offer: PackOffer { pack.offer }
+        var keyIDs: [KeyID] { pack.slots.map(\.keyID) }
+        var traitText: String? {
+            guard !offer.traits.isEmpty else { return nil }
+            return String(decoding: JSONValue.object(offer.traits).compact().dropLast(), as: UTF8.self)
         }
     }
 
-    var json: JSONObject {
-        ["pinned": .bool(isPinned), "packs": .objects(packs, json)]
+    private var rows: [Row] { packs.map { Row(listed: $0, pack: names.completing($0.pack)) } }
+
+    var columns: [Column<Self>] {
+        [.flag("pinned") { $0.isPinned }, .table("packs", packColumns) { $0.rows }]
     }
 
-    private func json(of listed: ListedPack) -> JSONObject {
-        let pack = names.completing(listed.pack)
-        var json: JSONObject = [
-            "id": "\(names.shownID(of: pack.id))", "version": .number(pack.version),
-            "length": .number(pack.length),
-            "openedSize": .number(pack.openedSize), "policy": .string(pack.offer.policy.rawValue),
-            "tags": .texts(pack.offer.tags), "traits": .object(pack.offer.traits),
-            "order": .integer(pack.offer.order), "keys": .texts(pack.slots.map(\.keyID)),
+    private var packColumns: [Column<Row>] {
+        [
+            .text("id", "%") { names.shownID(of: $0.pack.id) },
+            .text("listedID") { names[listed: $0.pack.id] == nil ? nil : $0.pack.id },
+            .number("version", "version %") { $0.pack.version },
+            .text("policy", "%") { $0.offer.policy.rawValue },
+            .number("length", "% bytes") { $0.pack.length },
+            .number("openedSize", ", opened %") { $0.pack.openedSize },
+            .number("order") { $0.offer.order }, .text("family") { $0.offer.family },
+            .texts("tags", "tags: %") { $0.offer.tags },
+            .texts("withheldTags") { $0.offer.withheldTags.unlessEmpty },
+            .object("traits") { $0.offer.traits }, .words("traits: %") { $0.traitText },
+            .text("team", "of the team %") { $0.listed.team },
+            .text("apps", "for apps %") { $0.offer.apps == .all ? nil : $0.offer.apps },
+            .texts("keys") { $0.keyIDs },
+            .words("sealed for %") { $0.keyIDs.map(\.description).joined(separator: ", ") },
+            .table("others", otherColumns) { $0.listed.otherVersions.unlessEmpty },
         ]
-        if names[listed: pack.id] != nil { json["listedID"] = "\(pack.id)" }
-        json["family"] = pack.offer.family.map { .string($0.description) }
-        json["team"] = listed.team.map { "\($0)" }
-        if !pack.offer.withheldTags.isEmpty { json["withheldTags"] = .texts(pack.offer.withheldTags) }
-        if pack.offer.apps != .all { json["apps"] = "\(pack.offer.apps)" }
-        if !listed.otherVersions.isEmpty {
-            json["others"] = .objects(listed.otherVersions) {
-                ["version": .number($0.version), "apps": "\($0.offer.apps)"]
-            }
-        }
-        return json
+    }
+
+    private var otherColumns: [Column<PackManifest>] {
+        [
+            .number("version", "  also version %") { $0.version },
+            .text("apps", ", for apps %") { $0.offer.apps },
+        ]
     }
 }

@@ -1,6 +1,5 @@
 import AssetVault
 import SealedPack
-import StrictJSON
 import VaultErrors
 
 /// The packs of a store, and with some commands what they changed.
@@ -14,48 +13,30 @@ struct StatusReport: Report {
         self.changed = changed
     }
 
-    var lines: [String] {
-        packs.map { pack in
-            let version =
-                pack.loadedVersion.map { "version \($0) \(pack.form?.rawValue ?? "")" } ?? "no version loaded"
-            let waiting = pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
-            let purgeable = pack.isPurgeable ? ", purgeable" : ""
-            return
-                "\(pack.state.words)  \(pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)"
-        }
-    }
-
-    var json: JSONObject {
-        var json: JSONObject = [
-            "packs": .objects(packs) { pack in
-                var json = pack.json
-                if pack.listedID != pack.id { json["listedID"] = "\(pack.listedID)" }
-                return json
-            }
-        ]
-        if let changed { json[changed.name] = .texts(changed.ids) }
-        return json
+    var columns: [Column<Self>] {
+        let packs = Column<Self>.table("packs", PackStatus.columns) { $0.packs }
+        return [packs] + (changed.map { changed in [.texts(changed.name) { _ in changed.ids }] } ?? [])
     }
 }
 
 extension PackStatus {
-    fileprivate var json: JSONObject {
-        var object: JSONObject = ["id": "\(id)", "state": .string(state.name)]
-        object["version"] = loadedVersion.map { .number($0) }
-        object["form"] = form.map { .string($0.rawValue) }
-        object["waitingVersion"] = waitingVersion.map { .number($0) }
-        if isPurgeable { object["purgeable"] = true }
-        if isRemoved { object["removed"] = true }
-        switch state {
-        case .failed(let category, let reason):
-            object["failure"] = .string(reason)
-            object["category"] = category.map { .string($0.rawValue) }
-        case .downloading(let bytes, let total):
-            object["bytes"] = .number(bytes)
-            object["total"] = .number(total)
-        default: break
-        }
-        return object
+    fileprivate static var columns: [Column<PackStatus>] {
+        [
+            .text("state") { $0.state.name }, .words { $0.state.words }, .text("id", "%") { $0.id },
+            .text("listedID") { $0.listedID == $0.id ? nil : $0.listedID },
+            .number("version") { $0.loadedVersion }, .text("form") { $0.form?.rawValue },
+            .words { $0.loaded }, .flag("purgeable", ", purgeable") { $0.isPurgeable ? true : nil },
+            .flag("removed") { $0.isRemoved ? true : nil },
+            .number("waitingVersion", ", version % waits for its key") { $0.waitingVersion },
+            .text("failure", ", last attempt failed: %") { $0.state.failure?.reason },
+            .text("category") { $0.state.failure?.category?.rawValue },
+            .number("bytes", ", %") { $0.state.arriving?.bytes },
+            .number("total", " of % bytes are there") { $0.state.arriving?.total },
+        ]
+    }
+
+    private var loaded: String {
+        loadedVersion.map { "version \($0) \(form?.rawValue ?? "")" } ?? "no version loaded"
     }
 }
 
@@ -68,12 +49,13 @@ extension PackState {
         }
     }
 
-    /// Details beside the name of the state.
-    fileprivate var details: String {
-        switch self {
-        case .failed(_, let reason): ", last attempt failed: \(reason)"
-        case .downloading(let bytes, let total): ", \(bytes) of \(total) bytes are there"
-        default: ""
-        }
+    fileprivate var failure: (category: VaultError.Category?, reason: String)? {
+        guard case .failed(let category, let reason) = self else { return nil }
+        return (category, reason)
+    }
+
+    fileprivate var arriving: (bytes: UInt64, total: UInt64)? {
+        guard case .downloading(let bytes, let total) = self else { return nil }
+        return (bytes, total)
     }
 }

@@ -1,31 +1,33 @@
-import StrictJSON
 import UpdateFramework
 import VaultCrypto
 import VaultSite
 
 extension TrustSummary: Report {
-    var lines: [String] {
-        roles.flatMap { role in
-            [
-                "\(role.role)  version \(role.version)  expires \(role.expires), \(max(0, role.daysLeft)) days left  \(role.trust.threshold) of \(role.trust.keys.count) keys"
-            ] + role.trust.keys.map { "  \($0.id)  \($0.key.kind)" }
-                + (role.grantedTags.map { ["  tags: \($0.isEmpty ? "none" : $0.joined(separator: ", "))"] }
-                    ?? [])
-        }
-    }
-
-    var json: JSONObject {
+    var columns: [Column<Self>] {
         [
-            "roles": .objects(roles) { role in
-                var json: JSONObject = [
-                    "role": .string(role.role.name), "version": .number(role.version),
-                    "expires": "\(role.expires)", "daysLeft": .number(role.daysLeft),
-                    "isDue": .bool(role.isDue), "threshold": .number(role.trust.threshold),
-                    "keys": .objects(role.trust.keys) { ["id": "\($0.id)", "kind": .string($0.key.kind)] },
-                ]
-                json["grantedTags"] = role.grantedTags.map { .texts($0) }
-                return json
-            }, "warnings": .texts(warnings.map(\.worded)),
+            .table("roles", Role.columns) { $0.roles },
+            .texts("warnings") { $0.warnings.map(\.worded) },
+        ]
+    }
+}
+
+extension TrustSummary.Role {
+    fileprivate static var columns: [Column<Self>] {
+        [
+            .text("role") { $0.role.name }, .words { "\($0.role)" },
+            .number("version", "version %") { $0.version },
+            .text("expires", "expires %") { $0.expires },
+            .number("daysLeft") { $0.daysLeft }, .words(", % days left") { "\(max(0, $0.daysLeft))" },
+            .flag("isDue") { $0.isDue }, .number("threshold", "%") { $0.trust.threshold },
+            .words(" of % keys") { "\($0.trust.keys.count)" },
+            .table("keys", [.text("id", "  %") { $0.id }, .text("kind", "%") { $0.key.kind }]) {
+                $0.trust.keys
+            },
+            .texts("grantedTags") { $0.grantedTags },
+            .lines { role in
+                guard let tags = role.grantedTags else { return [] }
+                return ["  tags: \(tags.isEmpty ? "none" : tags.joined(separator: ", "))"]
+            },
         ]
     }
 }

@@ -1,24 +1,25 @@
-import StrictJSON
 import VaultAuthoring
 import VaultErrors
 
 extension UploadReport: Report {
-    var lines: [String] {
-        let before = earlierVersion.map { $0 == version ? "as before" : "after \($0)" } ?? "the first one"
-        let sum = "\(files.count.counting("file")), \(length.counting("byte"))"
-        let verb = isDryRun ? "would send" : "sent"
-        return [
-            "\(files.isEmpty ? "nothing to send" : "\(verb) \(sum)"); timestamp version \(version), \(before)"
+    var columns: [Column<Self>] {
+        [
+            .words { $0.work }, .number("timestamp", "; timestamp version %") { $0.version },
+            .number("earlierTimestamp") { $0.earlierVersion }.orNull, .words(", %") { $0.before },
+            .text("destination") { $0.destination }, .flag("dryRun") { $0.isDryRun },
+            .number("files") { $0.files.count }, .number("bytes") { $0.length },
+            .table("sent", [.text("path") { $0.path }, .number("length") { $0.length }]) { $0.files },
+            .texts("warnings") { $0.warnings.map(\.worded) },
         ]
     }
 
-    var json: JSONObject {
-        [
-            "destination": .string(destination), "dryRun": .bool(isDryRun), "files": .number(files.count),
-            "bytes": .number(length), "timestamp": .number(version),
-            "earlierTimestamp": earlierVersion.map { .number($0) } ?? .null,
-            "sent": .objects(files) { ["path": .string($0.path), "length": .number($0.length)] },
-            "warnings": .texts(warnings.map(\.worded)),
-        ]
+    private var work: String {
+        if files.isEmpty { return "nothing to send" }
+        return
+            "\(isDryRun ? "would send" : "sent") \(files.count.counting("file")), \(length.counting("byte"))"
+    }
+
+    private var before: String {
+        earlierVersion.map { $0 == version ? "as before" : "after \($0)" } ?? "the first one"
     }
 }

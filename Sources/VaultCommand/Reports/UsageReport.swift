@@ -1,6 +1,5 @@
 import AssetVault
 import SealedPack
-import StrictJSON
 import VaultAuthoring
 import VaultBytes
 
@@ -48,36 +47,75 @@ struct UsageReport: Report {
         usage.packs.filter(isCounted).saturatingSum(\.openedSize)
     }
 
-    var lines: [String] {
-        let total = usage.sizeOnDisk()
-        let rows = usage.packs.map { pack in
-            [
-                Bar.text(pack.sizeOnDisk, of: max(largest, 1)), "\(pack.id)",
-                "\(Bar.size(pack.sizeOnDisk)) on the disk,", "\(Bar.size(pack.sealedSize)) sealed,",
-                "\(Bar.size(pack.openedSize)) opened", pack.policy.rawValue, pack.state, pack.order,
-                pack.tags.isEmpty ? "" : "tags \(pack.tags.joined(separator: " "))",
-            ]
-        }
-        return [
-            Bar.parts(parts.map { ($0.size, $0.mark) }, of: total),
-            parts.map { "\($0.mark) \($0.name) \(Bar.size($0.size))" }.joined(separator: "   "),
-        ] + Columns.aligned(rows) + [
-            "in all \(Bar.size(total)), free on the disk \(Bar.size(usage.freeSize))",
-            "initial install: \(Bar.size(initialSize)) opened; in access: \(Bar.size(accessedSize)) opened",
-        ] + limitLines + networkLines
-    }
-
-    private var limitLines: [String] {
-        Columns.aligned(
-            limited.map {
+    var columns: [Column<Self>] {
+        [
+            .lines { report in
                 [
-                    Bar.text($0.size, of: max($0.limit, 1)), $0.name,
-                    "\(Bar.size($0.size)) of \(Bar.size($0.limit))",
+                    Bar.parts(report.parts.map { ($0.size, $0.mark) }, of: report.usage.sizeOnDisk()),
+                    report.parts.map { "\($0.mark) \($0.name) \(Bar.size($0.size))" }.joined(
+                        separator: "   "),
                 ]
-            })
+            },
+            .table("packs", packColumns, isAligned: true) { $0.usage.packs },
+            .lines { report in
+                let total = Bar.size(report.usage.sizeOnDisk())
+                return [
+                    "in all \(total), free on the disk \(Bar.size(report.usage.freeSize))",
+                    "initial install: \(Bar.size(report.initialSize)) opened; in access: \(Bar.size(report.accessedSize)) opened",
+                ]
+            },
+            .table(
+                "limits",
+                [
+                    .words { Bar.text($0.size, of: max($0.limit, 1)) }, .text("name", "%") { $0.name },
+                    .words { "\(Bar.size($0.size)) of \(Bar.size($0.limit))" },
+                    .number("size") { $0.size }, .number("limit") { $0.limit },
+                ], isAligned: true
+            ) { $0.limited },
+            .table("received", dayColumns) { $0.days }.onlyJSON,
+            .table(nil, dayColumns, isAligned: true) { Array($0.days.suffix(Self.shownDays)) },
+            .number("size") { $0.usage.sizeOnDisk() }, .number("initialSize") { $0.initialSize },
+            .number("accessedSize") { $0.accessedSize }, .number("purgeableSize") { $0.purgeableSize },
+            .number("freeSize") { $0.usage.freeSize },
+        ]
     }
 
-    private var largest: UInt64 { usage.packs.map(\.sizeOnDisk).max() ?? 0 }
+    private var packColumns: [Column<StoreUsage.Pack>] {
+        let largest = usage.packs.map(\.sizeOnDisk).max() ?? 0
+        return [
+            .words { Bar.text($0.sizeOnDisk, of: max(largest, 1)) }, .text("id", "%") { $0.id },
+            .text("listedID") { $0.listedID == $0.id ? nil : $0.listedID },
+            .size("sizeOnDisk", "% on the disk,") { $0.sizeOnDisk },
+            .size("sealedSize", "% sealed,") { $0.sealedSize },
+            .size("openedSize", "% opened") { $0.openedSize }, .text("policy", "%") { $0.policy.rawValue },
+            .words { $0.state }, .words { $0.order },
+            .texts("tags") { $0.tags }, .words("tags %") { $0.tags.unlessEmpty?.joined(separator: " ") },
+            .flag("inAccess") { $0.isInAccess },
+            .table(
+                "processes", [.number("process") { $0.number }, .text("command") { $0.command }]
+            ) { $0.processes },
+            .text("preservation") { $0.preservation }, .text("lastUse") { $0.lastUse },
+            .number("received") { usage.network.packs[$0.id]?.all ?? 0 },
+            .text("form") { $0.form?.rawValue }, .text("purgeReason") { $0.purgeReason?.rawValue },
+        ]
+    }
+
+    private var dayColumns: [Column<(key: String, value: NetworkUsage.Bytes)>] {
+        let largest = days.suffix(Self.shownDays).map(\.value.all).max() ?? 0
+        return [
+            .words { Bar.text($0.value.all, of: max(largest, 1)) }, .text("date", "received %") { $0.key },
+            .size("bytes", "%") { $0.value.all }, .number("metered") { $0.value.metered },
+            .words("% of it metered") { $0.value.metered == 0 ? nil : Bar.size($0.value.metered) },
+        ]
+    }
+
+    /// On which anything was received.
+    private var days: [(key: String, value: NetworkUsage.Bytes)] {
+        usage.network.days.sorted { $0.key < $1.key }
+    }
+
+    /// The last days.
+    private static let shownDays = 7
 
     /// The store by what becomes of its packs.
     private var parts: [(name: String, mark: Character, size: UInt64)] {
@@ -88,38 +126,8 @@ struct UsageReport: Report {
         ]
     }
 
-    /// The last days on which anything was received.
-    private static let shownDays = 7
-
-    private var networkLines: [String] {
-        let days = usage.network.days.sorted { $0.key < $1.key }.suffix(Self.shownDays)
-        let largest = days.map(\.value.all).max() ?? 0
-        return Columns.aligned(
-            days.map { day, bytes in
-                [
-                    Bar.text(bytes.all, of: max(largest, 1)), "received \(day)", Bar.size(bytes.all),
-                    bytes.metered == 0 ? "" : "\(Bar.size(bytes.metered)) of it metered",
-                ]
-            })
-    }
-
     private var purgeableSize: UInt64 {
         usage.sizeOnDisk { $0.purgeReason != nil && !$0.isInAccess }
-    }
-
-    var json: JSONObject {
-        [
-            "packs": .objects(usage.packs) { $0.json(received: usage.network.packs[$0.id]) },
-            "size": .number(usage.sizeOnDisk()),
-            "initialSize": .number(initialSize), "accessedSize": .number(accessedSize),
-            "limits": .objects(limited) {
-                ["name": .string($0.name), "size": .number($0.size), "limit": .number($0.limit)]
-            },
-            "purgeableSize": .number(purgeableSize), "freeSize": .number(usage.freeSize),
-            "received": .objects(usage.network.days.sorted { $0.key < $1.key }) { day, bytes in
-                ["date": .string(day), "bytes": .number(bytes.all), "metered": .number(bytes.metered)]
-            },
-        ]
     }
 }
 
@@ -139,22 +147,5 @@ extension StoreUsage.Pack {
     fileprivate var order: String {
         let use = lastUse.map { "last read \($0)" } ?? "never read"
         return purgeReason == nil ? use : "preservation \(preservation), \(use)"
-    }
-
-    fileprivate func json(received: NetworkUsage.Bytes?) -> JSONObject {
-        var json: JSONObject = [
-            "id": "\(id)", "policy": .string(policy.rawValue), "tags": .texts(tags),
-            "sealedSize": .number(sealedSize), "openedSize": .number(openedSize),
-            "sizeOnDisk": .number(sizeOnDisk), "inAccess": .bool(isInAccess),
-            "processes": .objects(processes) {
-                ["process": .number($0.number), "command": .string($0.command)]
-            },
-            "preservation": "\(preservation)", "received": .number(received?.all ?? 0),
-        ]
-        if listedID != id { json["listedID"] = "\(listedID)" }
-        json["form"] = form.map { .string($0.rawValue) }
-        json["purgeReason"] = purgeReason.map { .string($0.rawValue) }
-        json["lastUse"] = lastUse.map { .string($0.description) }
-        return json
     }
 }

@@ -1,30 +1,13 @@
 import AssetVault
 import SealedPack
-import StrictJSON
 import VaultErrors
 
 /// The condition of the packs of a store.
 struct VerificationReport: Report {
     let packs: [PackCondition]
 
-    var lines: [String] {
-        packs.map {
-            let reason = $0.reason.map { ": \($0)" } ?? ""
-            return "\($0.word)  \($0.id)  version \($0.version) \($0.form.rawValue)\(reason)"
-        }
-    }
-
-    var json: JSONObject {
-        [
-            "packs": .objects(packs) { pack in
-                var object: JSONObject = [
-                    "id": "\(pack.id)", "version": .number(pack.version), "form": .string(pack.form.rawValue),
-                    "finding": .string(pack.word),
-                ]
-                object["reason"] = pack.reason.map { .string($0) }
-                return object
-            }
-        ]
+    var columns: [Column<Self>] {
+        [.table("packs", PackCondition.columns) { $0.packs }]
     }
 
     /// The first damage, else the first missing key.
@@ -34,7 +17,15 @@ struct VerificationReport: Report {
 }
 
 extension PackCondition {
-    fileprivate var word: String {
+    fileprivate static var columns: [Column<PackCondition>] {
+        [
+            .text("finding", "%") { $0.word }, .text("id", "%") { $0.id },
+            .number("version", "version %") { $0.version }, .text("form", " %") { $0.form.rawValue },
+            .text("reason", ": %") { $0.reason },
+        ]
+    }
+
+    private var word: String {
         switch finding {
         case .sound: "sound"
         case .damaged: "damaged"
@@ -42,7 +33,7 @@ extension PackCondition {
         }
     }
 
-    fileprivate var reason: String? {
+    private var reason: String? {
         switch finding {
         case .sound: nil
         case .damaged(let reason), .unverified(let reason): reason

@@ -1,3 +1,4 @@
+import StrictJSON
 import Synchronization
 import SystemPackage
 import VaultErrors
@@ -24,6 +25,8 @@ enum Console {
             lost.withLock { $0 = $0 ?? error }
         }
     }
+
+    static func answer(json: JSONObject) { answer(bytes: JSONValue.object(json).pretty()) }
 
     /// Throws when an answer could not be written, for example to a full disk.
     static func requireAnswered() throws(VaultError) {
