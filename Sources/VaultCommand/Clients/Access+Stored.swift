@@ -7,7 +7,8 @@ extension Access {
     func storedAccess() async throws(VaultError) -> ResourceAccess {
         let store = VaultStore(
             try store.existingLayout(), keys: try keys.cachedProvider(), trustedRoot: try trust.root(),
-            channel: try listing.channel.channel, appVersion: try listing.version, device: try device.traits)
+            channel: try view.listing.channel.channel, appVersion: try view.listing.version,
+            device: try view.device)
         let (tags, limit) = (Set(tags), inUse?.bytes)
         if let access = try await store.access(to: tags, within: limit) { return access }
         let unloaded = try await store.unloadedPacks(with: tags)

@@ -32,10 +32,7 @@ struct Access: AsyncParsableCommand {
     var site: String?
 
     @OptionGroup var trust: TrustedRootOption
-
-    @OptionGroup var listing: ListingOptions
-
-    @OptionGroup var device: DeviceOption
+    @OptionGroup var view: ViewOptions
 
     @Option(
         help: ArgumentHelp(
@@ -44,9 +41,7 @@ struct Access: AsyncParsableCommand {
     var inUse: ByteCount?
 
     @OptionGroup var network: MeteredOptions
-
     @OptionGroup var keys: KeyOptions
-
     @OptionGroup var connection: TransportOptions
 
     var tags: [String] { words.dropLast(GivenCommand.program.count) }
@@ -76,10 +71,7 @@ struct Access: AsyncParsableCommand {
         var configuration = VaultConfiguration(
             site: try SiteLocation(site), store: layout, trustedRoot: try trust.root(),
             keys: try keys.cachedProvider(), transport: try connection.transport())
-        configuration.policy.allowedHosts = try connection.allowedHosts()
-        configuration.channel = try listing.channel.channel
-        configuration.appVersion = try listing.version
-        configuration.device = try device.traits
+        try view.apply(to: &configuration, over: connection)
         configuration.policy.accessedSize = inUse?.bytes
         network.apply(to: &configuration)
         return try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in

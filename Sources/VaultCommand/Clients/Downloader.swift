@@ -18,8 +18,7 @@ struct Downloader: AsyncParsableCommand {
                 --trust trusted-root.json --request install --time 30
             """)
 
-    @OptionGroup var site: SiteOptions
-
+    @OptionGroup var client: ClientOptions
     @OptionGroup var store: StoreOptions
 
     private static let kinds = ContentRequest.allCases.map(\.rawValue)
@@ -36,9 +35,7 @@ struct Downloader: AsyncParsableCommand {
     var request: ContentRequest
 
     @OptionGroup var budget: DownloaderLimitOptions
-
     @OptionGroup var limits: ClientLimitOptions
-
     @OptionGroup var network: MeteredOptions
 
     @Flag(help: "Print what became of each pack as JSON.")
@@ -46,7 +43,7 @@ struct Downloader: AsyncParsableCommand {
 
     func run() async throws {
         ProcessSettings.useOneArena()
-        var configuration = try site.configuration(of: store.layout)
+        var configuration = try client.configuration(of: store.layout)
         limits.apply(to: &configuration)
         network.apply(to: &configuration)
         budget.apply(to: &configuration)
@@ -62,7 +59,7 @@ struct Downloader: AsyncParsableCommand {
             DownloaderAnswer(outcome: result, removed: progress.removed).answer(asJSON: true)
         }
         let report = try result.get()
-        DeviceOption.note(unstated: report.unstatedTraits)
+        FetchProgress.note(unstated: report.unstatedTraits)
         if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
         if let error = report.firstError {
             progress.reportFailures(and: report.refusals, before: error)
@@ -71,5 +68,44 @@ struct Downloader: AsyncParsableCommand {
         if progress.hasPrintedNothing {
             Console.note("nothing was to be downloaded: the store has what the site lists")
         }
+    }
+}
+
+/// Limits of a run of the downloader.
+struct DownloaderLimitOptions: ParsableArguments {
+    @OptionGroup var time: TimeOption
+
+    @Option(
+        help: ArgumentHelp(
+            "How much memory it may take, 32MiB or more, such as 64MiB: with less, fewer packs come at a time. A bare number counts bytes.",
+            valueName: "bytes"))
+    var memory = ByteCount(bytes: DownloaderBudget.leastMemory)
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that essential packs may take with the request 'install', with the metadata that are downloaded.",
+            valueName: "bytes"))
+    var essentialAllowance: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
+    var allowance: ByteCount?
+
+    /// No run takes less, and a much smaller number is a mistaken unit.
+    private static let leastMemory = ByteCount(bytes: DownloaderBudget.leastMemory)
+
+    func validate() throws {
+        guard memory.bytes >= Self.leastMemory.bytes else {
+            throw ValidationError(
+                "--memory takes \(Self.leastMemory) or more, such as 64MiB; \(memory.bytes) counts bytes")
+        }
+    }
+
+    var budget: DownloaderBudget { DownloaderBudget(time: time.duration, memory: memory.bytes) }
+
+    func apply(to configuration: inout VaultConfiguration) {
+        configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
+        configuration.policy.downloadAllowance = allowance?.bytes
     }
 }

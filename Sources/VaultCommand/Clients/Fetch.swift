@@ -26,17 +26,14 @@ struct Fetch: AsyncParsableCommand {
                 --trust trusted-root.json --keys env:GAME_KEY
             """)
 
-    @OptionGroup var site: SiteOptions
+    @OptionGroup var client: ClientOptions
 
     @Argument(help: ArgumentHelp("The packs to fetch.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
-
     @OptionGroup var keys: KeyOptions
-
     @OptionGroup var limits: ClientLimitOptions
-
     @OptionGroup var network: MeteredOptions
 
     @Flag(help: "Fetch every pack.")
@@ -54,7 +51,6 @@ struct Fetch: AsyncParsableCommand {
     var strict = false
 
     @OptionGroup var time: TimeOption
-
     @OptionGroup var form: FormOptions
 
     @Flag(help: "Print what would be downloaded, and download nothing but metadata and the indexes of packs.")
@@ -86,7 +82,7 @@ struct Fetch: AsyncParsableCommand {
 
     func run() async throws {
         let selection = try selection
-        var configuration = try site.configuration(of: store.layout)
+        var configuration = try client.configuration(of: store.layout)
         limits.apply(to: &configuration)
         network.apply(to: &configuration)
         configuration.keys = try keys.cachedProvider()

@@ -58,7 +58,7 @@ final class FetchProgress: Sendable {
             if let version = await client.contestedVersion { Self.warn(ofContested: version) }
             client.endStatusUpdates()
             await all
-            DeviceOption.note(unstated: await client.unstatedTraits)
+            Self.note(unstated: await client.unstatedTraits)
             let skipped = await client.skippedPacks
             printer.withLock { $0.printSkipped(skipped) }
             return try result.get()
@@ -70,5 +70,13 @@ final class FetchProgress: Sendable {
         Console.note(
             "warning: the site's version \(version) was published twice, with different contents; the one that was verified"
                 + " first is kept until the site has a higher version, so its publisher should publish again")
+    }
+
+    /// Says that variants were left out by traits of which nothing was ever stated.
+    static func note(unstated traits: [String]) {
+        guard !traits.isEmpty else { return }
+        Console.note(
+            "no device is stated: of variants by \(traits.listed(upTo: 8)) the fallbacks are taken; state it, such as --device \(traits[0])=VALUE, or take all with --device all"
+        )
     }
 }

@@ -16,13 +16,12 @@ struct Repair: AsyncParsableCommand {
                 --keys env:GAME_KEY
             """)
 
-    @OptionGroup var site: SiteOptions
+    @OptionGroup var client: ClientOptions
 
     @Argument(help: ArgumentHelp("The packs to check.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
-
     @OptionGroup var keys: KeyOptions
 
     @Flag(help: "Print JSON: what was repaired, and what the store holds afterwards, as 'status' does.")
@@ -30,7 +29,7 @@ struct Repair: AsyncParsableCommand {
 
     func run() async throws {
         let named = try ids.isEmpty ? nil : store.packs(ids)
-        var configuration = try site.configuration(of: store.existingLayout())
+        var configuration = try client.configuration(of: store.existingLayout())
         configuration.keys = try keys.cachedProvider()
         let progress = FetchProgress()
         let result = await outcome { () throws(VaultError) in

@@ -20,9 +20,7 @@ struct Unlock: AsyncParsableCommand {
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
-
     @OptionGroup var keys: KeyOptions
-
     @OptionGroup var form: FormOptions
 
     @Option(
@@ -47,7 +45,7 @@ struct Unlock: AsyncParsableCommand {
         let named = try ids.isEmpty ? nil : store.packs(ids)
         guard let keys = try keys.uncachedProvider() else { throw KeyOptions.missing }
         let store = try store.existingLayout()
-        let root = try trust.map { path throws(VaultError) in try TrustedRootOption.root(at: FilePath(path)) }
+        let root = try TrustedRootOption.root(named: trust)
         let (channel, version) = (try listing.channel.channel, try listing.version)
         let progress = FetchProgress()
         let result = await outcome { () throws(VaultError) in

@@ -17,18 +17,13 @@ struct Usage: AsyncParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
-            valueName: "name"))
-    var limits: String?
+    @OptionGroup var limits: SizeLimitOption
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
-        let limits = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
+        let limits = try limits.limits()
         let vaultStore = VaultStore(try store.existingOrEmptyLayout())
         for file in try vaultStore.damagedFiles() { Console.warn(ofDamaged: file) }
         let report = UsageReport(usage: try await vaultStore.usage(), limits: limits ?? SizeLimits())

@@ -20,7 +20,6 @@ struct Verify: AsyncParsableCommand {
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
-
     @OptionGroup var keys: KeyOptions
 
     @Flag(help: "Print JSON.")

@@ -18,7 +18,6 @@ struct PackArgument: ParsableArguments {
     var pack: String
 
     @OptionGroup var manifestOptions: ManifestOptions
-
     @OptionGroup var channel: ChannelOption
 
     /// - Parameter keys: needed only for the ID of a pack whose site has quiet names.

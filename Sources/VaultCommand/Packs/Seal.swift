@@ -57,7 +57,6 @@ struct Seal: AsyncParsableCommand {
     var manifest: String?
 
     @OptionGroup var effort: CompressionOptions
-
     @OptionGroup var unpacking: UnpackingOptions
 
     @Flag(help: "Pack what links point to, instead of refusing them.")

@@ -26,8 +26,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
               assetvault plan my-game --why levels/1/map.json
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
-    var vault: String
+    @OptionGroup var vault: VaultArgument
 
     @Option(
         name: .customLong("device"),
@@ -36,11 +35,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
             valueName: "trait=value"))
     private var deviceTexts: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
-            valueName: "name"))
-    var limits: String?
+    @OptionGroup var limits: SizeLimitOption
 
     @Option(
         name: .customLong("why"),
@@ -52,16 +47,15 @@ struct ContentPlanCommand: AsyncParsableCommand {
     var updates = false
 
     @OptionGroup var keys: KeyOptions
-
     @OptionGroup var host: HostOptions
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
-        let folder = VaultFolder(FilePath(vault))
+        let folder = vault.folder
         if let explainedPath { return try explain(explainedPath, in: folder) }
-        let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
+        let named = try limits.limits()
         let given = try keys.cachedProvider()
         let site = try host.site()
         let plan = try await ContentPlan(
@@ -90,7 +84,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
         report.answer(asJSON: json)
         if !json { report.explain() }
         if let first = findings.lazy.compactMap(\.error).first {
-            throw first.with(at: vault)
+            throw first.with(at: vault.path)
         }
     }
 
@@ -99,7 +93,22 @@ struct ContentPlanCommand: AsyncParsableCommand {
         explanation.answer(asJSON: json)
         guard explanation.sources.isEmpty else { return }
         throw VaultError(
-            .missing, "no source of the vault has '\(path)'", at: vault,
+            .missing, "no source of the vault has '\(path)'", at: vault.path,
             remedy: "write its path as it is below the source")
+    }
+}
+
+/// The limits that sizes are compared with.
+struct SizeLimitOption: ParsableArguments {
+    @Option(
+        name: .customLong("limits"),
+        help: ArgumentHelp(
+            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
+            valueName: "name"))
+    private var name: String?
+
+    /// Nil without the option.
+    func limits() throws(VaultError) -> SizeLimits? {
+        try name.map { name throws(VaultError) in try SizeLimits(named: name) }
     }
 }

@@ -29,11 +29,8 @@ struct List: AsyncParsableCommand {
     var site: String
 
     @OptionGroup var trust: TrustedRootOption
-
     @OptionGroup var channel: ChannelOption
-
     @OptionGroup var keys: KeyOptions
-
     @OptionGroup var connection: TransportOptions
 
     @Flag(help: "Print JSON.")

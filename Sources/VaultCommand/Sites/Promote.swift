@@ -28,8 +28,7 @@ struct Promote: AsyncParsableCommand {
               assetvault promote my-game levels/one --from dev --to beta
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
-    var vault: String
+    @OptionGroup var vault: VaultArgument
 
     @Argument(help: ArgumentHelp("The packs, or resource trees.", valueName: "id"))
     var ids: [String] = []
@@ -46,17 +45,7 @@ struct Promote: AsyncParsableCommand {
     @Flag(help: "Accept lower versions than those that are listed.")
     var allowOlder = false
 
-    @OptionGroup var keys: KeyOptions
-
-    @OptionGroup var signing: SigningOptions
-
-    @OptionGroup var host: HostOptions
-
-    @Flag(help: "Report, and change nothing.")
-    var dryRun = false
-
-    @Flag(help: "Print a report as JSON.")
-    var json = false
+    @OptionGroup var options: RelistingOptions
 
     func run() async throws {
         guard ids.isEmpty == all else {
@@ -69,18 +58,31 @@ struct Promote: AsyncParsableCommand {
             all ? .all : .only(packs), from: try Channel(named: origin), to: try Channel(named: destination),
             now: .now)
         promotion.allowsOlder = allowOlder
-        promotion.passphrase = try signing.passphrase()
-        promotion.host = try host.site()
-        let folder = VaultFolder(FilePath(vault))
-        promotion.keys = try keys.cachedProvider()
+        promotion.passphrase = try options.signing.passphrase()
+        promotion.host = try options.host.site()
+        let folder = vault.folder
+        promotion.keys = try options.keys.cachedProvider()
         let names = await PackNames.known(in: folder, at: promotion.host, keys: promotion.keys)
         var report: PromotionReport
         do throws(VaultError) {
-            report = try await dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
+            report = try await options.dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
         } catch { throw names.naming(error) }
         report.names = names
-        report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+        report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
     }
+}
+
+/// What lists again what is hosted already, in another channel or as it was before.
+struct RelistingOptions: ParsableArguments {
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var signing: SigningOptions
+    @OptionGroup var host: HostOptions
+
+    @Flag(help: "Report, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
 }
 
 extension PackNames {

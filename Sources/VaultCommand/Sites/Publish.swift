@@ -51,8 +51,7 @@ struct Publish: AsyncParsableCommand {
               assetvault publish my-game --against https://cdn.example.com/game --dry-run
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
-    var vault: String
+    @OptionGroup var vault: VaultArgument
 
     @Option(
         name: .customLong("pack"),
@@ -62,11 +61,8 @@ struct Publish: AsyncParsableCommand {
     var declarations: [String] = []
 
     @OptionGroup var keys: KeyOptions
-
     @OptionGroup var signing: SigningOptions
-
     @OptionGroup var effort: CompressionOptions
-
     @OptionGroup var unpacking: UnpackingOptions
 
     @Option(
@@ -97,7 +93,7 @@ struct Publish: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let folder = VaultFolder(FilePath(vault))
+        let folder = vault.folder
         let declared = try declarations.map { text throws(VaultError) in
             try PackArgumentPair(text, in: folder.path)
         }

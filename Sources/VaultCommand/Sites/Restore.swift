@@ -33,8 +33,7 @@ struct Restore: AsyncParsableCommand {
               assetvault restore my-game --channel live --to 2026-05-31 --dry-run
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
-    var vault: String
+    @OptionGroup var vault: VaultArgument
 
     @Argument(help: ArgumentHelp("The pack, or the resource tree with all its packs.", valueName: "id"))
     var id: String?
@@ -57,34 +56,24 @@ struct Restore: AsyncParsableCommand {
     @Flag(help: "Accept what only keys signed which the root names no more.")
     var acceptRemovedKeys = false
 
-    @OptionGroup var keys: KeyOptions
-
-    @OptionGroup var signing: SigningOptions
-
-    @OptionGroup var host: HostOptions
-
-    @Flag(help: "Report, and change nothing.")
-    var dryRun = false
-
-    @Flag(help: "Print a report as JSON.")
-    var json = false
+    @OptionGroup var options: RelistingOptions
 
     func run() async throws {
-        let folder = VaultFolder(FilePath(vault))
-        var order = PublicationRequest(keys: try keys.cachedProvider(), now: .now)
-        order.host = try host.site()
-        order.passphrase = try signing.passphrase()
+        let folder = vault.folder
+        var order = PublicationRequest(keys: try options.keys.cachedProvider(), now: .now)
+        order.host = try options.host.site()
+        order.passphrase = try options.signing.passphrase()
         order.acceptsRemovedKeys = acceptRemovedKeys
         let restoration = Restoration(of: try subject(), to: try goal(), order)
         let report: Restoration.Report
         do throws(VaultError) {
-            report = try await restoration.run(in: folder, isPreview: dryRun)
+            report = try await restoration.run(in: folder, isPreview: options.dryRun)
         } catch { throw suggesting(error, in: folder) }
         switch report {
-        case .published(let report): report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+        case .published(let report): report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
         case .promoted(var report):
-            report.names = await PackNames.known(in: folder, at: try? host.site(), keys: order.keys)
-            report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+            report.names = await PackNames.known(in: folder, at: try? options.host.site(), keys: order.keys)
+            report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
         }
     }
 

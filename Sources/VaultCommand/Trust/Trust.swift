@@ -28,16 +28,13 @@ struct Trust: AsyncParsableCommand {
 
 /// The vault whose trust is changed.
 struct TrustOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
-    var vault: String
-
+    @OptionGroup var vault: VaultArgument
     @OptionGroup var signing: SigningOptions
-
     @OptionGroup var host: HostOptions
 
     func change() throws(VaultError) -> TrustChange {
         var change = TrustChange(
-            of: VaultFolder(FilePath(vault)), passphrase: try signing.passphrase(), now: .now)
+            of: vault.folder, passphrase: try signing.passphrase(), now: .now)
         change.host = try host.site()
         return change
     }
@@ -60,7 +57,6 @@ struct TrustAddKey: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: TrustOptions
-
     @OptionGroup var role: RoleArgument
 
     @Argument(
@@ -89,7 +85,6 @@ struct TrustRemoveKey: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: TrustOptions
-
     @OptionGroup var role: RoleArgument
 
     @Argument(
@@ -111,7 +106,6 @@ struct TrustThreshold: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: TrustOptions
-
     @OptionGroup var role: RoleArgument
 
     @Argument(help: ArgumentHelp("From 1 on.", valueName: "n"))

@@ -17,7 +17,6 @@ struct TrustRotate: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: TrustOptions
-
     @OptionGroup var role: RoleArgument
 
     func run() async throws {

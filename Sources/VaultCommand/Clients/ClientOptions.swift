@@ -1,0 +1,175 @@
+import ArgumentParser
+import AssetVault
+import SealedPack
+import VaultErrors
+import VaultSite
+import VaultTransport
+
+/// The site that a client uses, what it sees of it, and how it reaches it.
+struct ClientOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("The site: https, http or file URL, or a folder.", valueName: "url"),
+        completion: .directory)
+    var url: String
+
+    @Option(help: ArgumentHelp("Another host of the same site; repeatable.", valueName: "url"))
+    var mirror: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The site's root file; needed the first time only.", valueName: "root.json"),
+        completion: .file(extensions: ["json"]))
+    var trust: String?
+
+    @OptionGroup var view: ViewOptions
+    @OptionGroup var connection: TransportOptions
+
+    /// Without mirrors, throws `.missing` where a folder holds no site.
+    func configuration(of store: StoreLayout) throws(VaultError) -> VaultConfiguration {
+        let location = try SiteLocation(url)
+        if mirror.isEmpty, let folder = location.path { try folder.requireSite() }
+        var configuration = VaultConfiguration(
+            site: location, store: store, transport: try connection.transport())
+        for text in mirror { configuration.mirrors.append(try SiteLocation(text)) }
+        configuration.trustedRoot = try TrustedRootOption.root(named: trust)
+        try view.apply(to: &configuration, over: connection)
+        return configuration
+    }
+}
+
+/// Which packs of a site a client sees, and as which device.
+struct ViewOptions: ParsableArguments {
+    @OptionGroup var listing: ListingOptions
+
+    @Option(
+        name: .customLong("device"),
+        help: ArgumentHelp(
+            "What the device states, such as scale=2 or language=de-AT,en: of the variants of each file only the one that fits is taken; repeatable, and 'all' takes all variants. A store goes on with what was named last and worked, at first with a device that states nothing and gets the fallbacks.",
+            valueName: "trait=value"))
+    private var traits: [String] = []
+
+    /// Nil without the option.
+    var device: DeviceTraits? {
+        get throws(VaultError) { traits.isEmpty ? nil : try DeviceTraits(parsing: traits) }
+    }
+
+    func apply(
+        to configuration: inout VaultConfiguration, over connection: TransportOptions
+    ) throws(VaultError) {
+        configuration.policy.allowedHosts = try connection.allowedHosts()
+        configuration.channel = try listing.channel.channel
+        configuration.appVersion = try listing.version
+        configuration.device = try device
+    }
+}
+
+/// Which list of packs, and for which version of the app.
+struct ListingOptions: ParsableArguments {
+    @OptionGroup var channel: ChannelOption
+
+    @Option(
+        name: .customLong("app-version"),
+        help: ArgumentHelp(
+            "The version of the app, such as 2.1: of packs that are listed in several versions the one for it is taken; a store goes on with the last one that was named.",
+            valueName: "version"))
+    private var appVersion: String?
+
+    /// Nil without the option.
+    var version: AppVersion? {
+        get throws(VaultError) { try appVersion.map { text throws(VaultError) in try AppVersion(text) } }
+    }
+}
+
+/// Limits of a client.
+struct ClientLimitOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How many packs to work on at a time, at most.", valueName: "count"))
+    var parallel = 4
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that essential packs may take once opened, such as 500MB or 2GiB; 4 KiB are counted for each file beside its content.",
+            valueName: "bytes"))
+    var essentialSize: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that all other packs may take once opened, counted likewise.", valueName: "bytes"))
+    var installedSize: ByteCount?
+
+    func validate() throws {
+        if parallel < 1 { throw ValidationError("--parallel takes a count, 1 or more") }
+    }
+
+    func apply(to configuration: inout VaultConfiguration) {
+        configuration.packsAtOnce = parallel
+        configuration.policy.essentialInstalledSize = essentialSize?.bytes
+        configuration.policy.installedSize = installedSize?.bytes
+    }
+}
+
+/// What may come over the network of this run.
+struct MeteredOptions: ParsableArguments {
+    @Flag(help: "The network is metered: prefetch packs that are not asked for are left.")
+    var metered = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes of packs that may come over a metered network in this run, such as 100MB; what the host sends in vain counts, too.",
+            valueName: "bytes"))
+    var meteredAllowance: ByteCount?
+
+    func validate() throws {
+        if meteredAllowance != nil, !metered {
+            throw ValidationError("--metered-allowance needs --metered: other networks have no allowance")
+        }
+    }
+
+    func apply(to configuration: inout VaultConfiguration) {
+        configuration.network = metered ? .metered : .unrestricted
+        configuration.policy.meteredAllowance = meteredAllowance?.bytes
+    }
+}
+
+/// The time limit of a client.
+struct TimeOption: ParsableArguments {
+    @Option(
+        name: .customLong("time"),
+        help: ArgumentHelp(
+            "Stop after this time; the next run resumes.", valueName: "seconds"))
+    private var seconds: Double?
+
+    /// Nil for no limit.
+    var duration: Duration? { seconds.map { .seconds($0) } }
+
+    func validate() throws {
+        if let seconds, !(seconds > 0 && seconds < 1e9) {
+            throw ValidationError("--time takes seconds, more than 0")
+        }
+    }
+}
+
+/// The form of packs in permanent storage.
+struct FormOptions: ParsableArguments {
+    private enum Flag: EnumerableFlag {
+        case opened, sealed
+
+        static func help(for flag: Flag) -> ArgumentHelp? {
+            switch flag {
+            case .opened: "Open packs into folders, also those that were kept sealed so far."
+            case .sealed:
+                "Keep packs sealed in permanent storage; their files are read in place. Later versions stay sealed."
+            }
+        }
+    }
+
+    @ArgumentParser.Flag(exclusivity: .exclusive)
+    private var chosen: Flag?
+
+    /// Nil keeps the form of the earlier version; a new pack is opened.
+    var form: PackForm? {
+        switch chosen {
+        case .opened: .opened
+        case .sealed: .sealed
+        case nil: nil
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultAuthoring
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+/// The root that the verification of a site's metadata begins with.
+struct TrustedRootOption: ParsableArguments {
+    @Option(
+        name: .customLong("trust"),
+        help: ArgumentHelp("The root file that the site must follow from.", valueName: "root.json"),
+        completion: .file(extensions: ["json"]))
+    var path: String?
+
+    /// Nil without the option.
+    func root() throws(VaultError) -> [UInt8]? {
+        try Self.root(named: path)
+    }
+
+    static func root(named path: String?) throws(VaultError) -> [UInt8]? {
+        try path.map { path throws(VaultError) in try root(at: FilePath(path)) }
+    }
+
+    static func root(at path: FilePath) throws(VaultError) -> [UInt8] {
+        try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
+    }
+}
+
+/// Which of a site's lists of packs is followed.
+struct ChannelOption: ParsableArguments {
+    @Option(
+        name: .customLong("channel"),
+        help: ArgumentHelp(
+            "The site's channel, such as beta; a store goes on with the last one that was named and worked, at first live.",
+            valueName: "name"))
+    private var name: String?
+
+    /// Nil without the option.
+    var channel: Channel? {
+        get throws(VaultError) { try name.map { name throws(VaultError) in try Channel(named: name) } }
+    }
+}
+
+/// The allowed hosts, and how they are reached.
+struct TransportOptions: ParsableArguments {
+    @Option(
+        name: .customLong("allow-domain"),
+        help: ArgumentHelp(
+            "Ask only this host, or the hosts below *.DOMAIN, redirects included; repeatable.",
+            valueName: "host"))
+    var allowedDomains: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Reach hosts through http://HOST:PORT or socks5://HOST:PORT.", valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        name: .customLong("ca-file"),
+        help: ArgumentHelp("Trust only the TLS authorities in this file.", valueName: "pem"),
+        completion: .file())
+    var authorities: String?
+
+    func allowedHosts() throws(VaultError) -> AllowedHosts? {
+        allowedDomains.isEmpty ? nil : try AllowedHosts(allowedDomains)
+    }
+
+    func transport() throws(VaultError) -> SchemeTransport {
+        var certificates: CertificateAuthorities?
+        if let authorities { certificates = try CertificateAuthorities(pem: FilePath(authorities)) }
+        var httpProxy: HTTPProxy?
+        if let proxy { httpProxy = try HTTPProxy(proxy) }
+        return SchemeTransport(
+            allowedHosts: try allowedHosts(), proxy: httpProxy, certificateAuthorities: certificates)
+    }
+}
+
+/// The vault that a command works on.
+struct VaultArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
+    var path: String
+
+    var folder: VaultFolder { VaultFolder(FilePath(path)) }
+}
+
+/// The host that a vault whose `site/` is incomplete goes on from.
+struct HostOptions: ParsableArguments {
+    @Option(
+        name: .customLong("against"),
+        help: ArgumentHelp(
+            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
+            valueName: "url"))
+    private var host: String?
+
+    @OptionGroup var connection: TransportOptions
+
+    /// Nil without the option.
+    func site() throws(VaultError) -> Site? {
+        try host.map { text throws(VaultError) in
+            Site(try SiteLocation(text), transport: try connection.transport())
+        }
+    }
+}
+
+extension FilePath {
+    /// Throws `.missing` for anything but a site's folder.
+    func requireSite() throws(VaultError) {
+        if try FileSystem.status(of: appending("metadata"), followingLinks: true)?.kind == .folder { return }
+        guard try FileSystem.status(of: self, followingLinks: true)?.kind == .folder else {
+            let isURL = string.hasPrefix("http:/") || string.hasPrefix("https:/")
+            throw VaultError(
+                .missing, isURL ? "this command takes a site's folder, no URL" : "there is no such folder",
+                at: string,
+                remedy: isURL
+                    ? "name the site's own folder, such as VAULT/site"
+                    : "check the path; the URL of a host begins with https://")
+        }
+        throw VaultError(
+            .missing, "this folder holds no metadata/, so it is no site", at: string,
+            remedy: "name the site's own folder, such as VAULT/site")
+    }
+
+    /// `TMPDIR`, else `/tmp`.
+    static var temporaryFolder: FilePath {
+        FilePath(ProcessEnvironment.text(of: "TMPDIR") ?? "/tmp")
+    }
+}
