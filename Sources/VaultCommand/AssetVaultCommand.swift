@@ -21,7 +21,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Sites",
                 subcommands: [
-                    Init.self, ContentPlanCommand.self, Publish.self, Promote.self, Restore.self, Prune.self,
+                    Init.self, Plan.self, Publish.self, Promote.self, Restore.self, Prune.self,
                     Upload.self,
                     Trust.self,
                     Serve.self, List.self,
@@ -32,7 +32,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
                     Remove.self,
-                    PurgeableCommand.self, KeepCommand.self, Preserve.self, Purge.self, Usage.self,
+                    Purgeable.self, Keep.self, Preserve.self, Purge.self, Usage.self,
                     Verify.self,
                     Repair.self,
                 ]),

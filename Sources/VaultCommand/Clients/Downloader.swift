@@ -6,7 +6,6 @@ import VaultFileSystem
 
 struct Downloader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "downloader",
         abstract: "Download packs to shared storage, without any key, within a budget.",
         discussion: """
             The background role beside an app: it may be killed and started again at any time, resumes where it stopped, and \
@@ -107,5 +106,47 @@ struct DownloaderLimitOptions: ParsableArguments {
     func apply(to configuration: inout VaultConfiguration) {
         configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
         configuration.policy.downloadAllowance = allowance?.bytes
+    }
+}
+
+/// What a downloader did: JSON only, since people see its progress.
+struct DownloaderAnswer: Report {
+    let outcome: Result<DownloaderReport, VaultError>
+    /// Packs that were removed for disk space.
+    let removed: [PackID]
+
+    private var refusals: [VaultError] {
+        switch outcome {
+        case .success(let report): report.refusals
+        case .failure(let error): [error]
+        }
+    }
+
+    var columns: [Column<Self>] {
+        [
+            .texts("removed") { $0.removed },
+            .table(
+                "packs",
+                [
+                    .text("id") { $0.id }, .text("state") { (try? $0.result.get())?.name },
+                    .text("failure") { $0.result.failure?.problem },
+                    .text("category") { $0.result.failure?.category.rawValue },
+                ]
+            ) { (try? $0.outcome.get())?.packs ?? [] },
+            // The category is for scripts, the text for people.
+            .table(
+                "refusals",
+                [
+                    .text("place") { $0.place }, .text("failure") { $0.problem },
+                    .text("category") { $0.category.rawValue },
+                ]
+            ) { $0.refusals },
+        ]
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

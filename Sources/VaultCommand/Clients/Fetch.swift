@@ -2,7 +2,9 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import Synchronization
+import SystemPackage
 import UpdateFramework
+import VaultBytes
 import VaultErrors
 import VaultFileSystem
 import VaultSite
@@ -10,7 +12,6 @@ import VaultTransport
 
 struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch",
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, essential and \
@@ -140,5 +141,92 @@ struct Fetch: AsyncParsableCommand {
                 costs.isEmpty
                     ? "nothing is to be downloaded" : "\(report.bytes) bytes in all are to be downloaded")
         }
+    }
+}
+
+/// The cost of a fetch.
+struct DownloadReport: Report {
+    let costs: [DownloadCost]
+
+    var bytes: UInt64 { costs.saturatingSum(\.cost.bytes) }
+
+    var columns: [Column<Self>] {
+        [
+            .table("packs", DownloadCost.columns) { $0.costs }, .number("bytes") { $0.bytes },
+        ]
+    }
+}
+
+extension DownloadCost {
+    fileprivate static var columns: [Column<DownloadCost>] {
+        [
+            .text("id", "%") { $0.id }, .number("version", "version %") { $0.version },
+            .number("bytes", "%") { $0.cost.bytes },
+            .number("length", " of % bytes") { $0.cost.length },
+            .count("requests", " in %", of: "request") { $0.cost.requests },
+            .number("reusedPieces", ", %") { $0.cost.reusedPieces },
+            .count("pieces", " of % are here already", of: "piece") { $0.cost.pieces },
+        ]
+    }
+}
+
+struct Unlock: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open the packs that wait for their key, without any network.",
+        discussion: """
+            Packs that were downloaded before their release sit verified and sealed in shared storage; the key alone opens \
+            them. Without IDs, all that wait are opened. --wait asks for the key again until it is there.
+
+            EXAMPLE
+              assetvault unlock levels/two --store ~/.game --keys env:GAME_KEY
+            """)
+
+    @Argument(help: ArgumentHelp("The packs to open.", valueName: "id"), completion: .packsOfStore)
+    var ids: [String] = []
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var form: FormOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The site's root file; needed where only a downloader of another user was given it.",
+            valueName: "root.json"))
+    var trust: String?
+
+    @OptionGroup var listing: ListingOptions
+
+    @Flag(help: "Print JSON: what was loaded, and what the store holds afterwards, as 'status' does.")
+    var json = false
+
+    @Option(help: ArgumentHelp("How long to wait for the key to come.", valueName: "seconds"))
+    var wait: Double = 0
+
+    func validate() throws {
+        if !(wait >= 0 && wait < 1e9) { throw ValidationError("--wait takes seconds, 0 or more") }
+    }
+
+    func run() async throws {
+        let named = try ids.isEmpty ? nil : store.packs(ids)
+        guard let keys = try keys.uncachedProvider() else { throw KeyOptions.missing }
+        let store = try store.existingLayout()
+        let root = try TrustedRootOption.root(named: trust)
+        let (channel, version) = (try listing.channel.channel, try listing.version)
+        let progress = FetchProgress()
+        let result = await outcome { () throws(VaultError) in
+            try await self.store.suggestingNames(for: ids) { () throws(VaultError) in
+                try await progress.whileShowing { show throws(VaultError) in
+                    try await VaultStore(
+                        store, trustedRoot: root, channel: channel, appVersion: version
+                    ).unlock(
+                        named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
+                }
+            }
+        }
+        if json {
+            let loaded = (try? result.get()) ?? progress.loaded
+            try await StatusReport(of: store, changed: ("loaded", loaded)).answer(asJSON: true)
+        }
+        if try result.get().isEmpty { Console.note("no pack waits for its key") }
     }
 }

@@ -2,6 +2,7 @@ import AssetVault
 import SealedPack
 import Synchronization
 import VaultErrors
+import VaultTransport
 
 /// Prints a client's updates: one bar for each kind of step, and a line for each finished pack. Failures are printed at
 /// the end, one line each.
@@ -78,5 +79,128 @@ final class FetchProgress: Sendable {
         Console.note(
             "no device is stated: of variants by \(traits.listed(upTo: 8)) the fallbacks are taken; state it, such as --device \(traits[0])=VALUE, or take all with --device all"
         )
+    }
+}
+
+/// Prints the updates of a client, and keeps what the command needs at the end.
+struct UpdatePrinter: ~Copyable {
+    /// Failures that no later attempt made up for.
+    private(set) var failures: [(id: PackID, error: VaultError)] = []
+    /// Packs that were removed: by the app, or for disk space.
+    private(set) var removed: [PackID] = []
+    /// Packs that were changed, and are ready for use now.
+    private(set) var loaded: [PackID] = []
+    /// Packs that none of the keys opens, with the error.
+    private(set) var locked: [(id: PackID, error: VaultError)] = []
+    /// Whether no line was printed for any pack.
+    private(set) var hasPrintedNothing = true
+    private var fetching = CombinedProgress("fetching")
+    private var opening = CombinedProgress("opening")
+    /// Packs that are left until the network is not metered.
+    private var deferred: Set<PackID> = []
+    /// Packs that are being changed.
+    private var changing: Set<PackID> = []
+    /// Packs that were sent as a whole, with the URL.
+    private var sentWhole: [PackID: SiteLocation] = [:]
+
+    mutating func show(_ update: StatusUpdate) {
+        switch update {
+        case .progress(let id, _, let bytes, let total): fetching.show(id, bytes, of: total)
+        case .opening(let id, let bytes, let total):
+            changing.insert(id)
+            opening.show(id, bytes, of: total)
+        case .began(let id), .transferring(let id): changing.insert(id)
+        case .sentWhole(let id, let file): sentWhole[id] = file
+        case .diskSpaceLow(let id, let missing):
+            clear()
+            Console.note(
+                "low on disk space: \(missing) bytes are missing for \(id); what may go is removed")
+        case .deferred(let id): deferred.insert(id)
+        case .awaitingKey(let id, let error): noteLocked(id, error)
+        case .finished(let id, let state):
+            end(id)
+            printSentWhole(id)
+            printState(state, of: id)
+        case .failed(let id, let error):
+            end(id)
+            failures.append((id, error))
+        case .planned, .verifying: break
+        }
+    }
+
+    /// Clears the line before other output.
+    func clear() {
+        fetching.clear()
+        opening.clear()
+    }
+
+    private mutating func end(_ id: PackID) {
+        clear()
+        fetching.end(id)
+        opening.end(id)
+        failures.removeAll { $0.id == id }
+        hasPrintedNothing = false
+    }
+
+    private mutating func printState(_ state: PackState, of id: PackID) {
+        let missingKey = locked.first { $0.id == id }?.error.problem
+        switch state {
+        case .toBeTransferred:
+            let (place, reason) = ("it waits in shared storage", "it waits in shared storage for its key")
+            // Said of the pack before, in place of an error that says which key is missing.
+            let error = missingKey == reason ? nil : missingKey
+            Console.note("verified  \(id): \(error.map { "\(place): \($0)" } ?? reason)")
+            guard missingKey == nil else { return }
+            noteLocked(
+                id,
+                VaultError(
+                    .key, reason, at: id.description,
+                    remedy: "give a source of keys, such as --keys file:vault.jwks"))
+        case _ where missingKey != nil:
+            let what = state == .loaded ? "what is loaded stays" : "not downloaded"
+            Console.note("locked  \(id): \(what): \(missingKey ?? "")")
+        case _ where deferred.remove(id) != nil:
+            Console.note("deferred  \(id): the network is metered, and it is not asked for by name")
+        case .loaded:
+            let isNew = changing.remove(id) != nil
+            if isNew { loaded.append(id) }
+            Console.note("\(isNew ? "loaded" : "up to date")  \(id)")
+        case .absent:
+            removed.append(id)
+            Console.note("removed  \(id)")
+        case .downloading: Console.note("left  \(id): the app downloads it")
+        default: break
+        }
+    }
+
+    private mutating func noteLocked(_ id: PackID, _ error: VaultError) {
+        locked.removeAll { $0.id == id }
+        locked.append((id, error))
+    }
+
+    /// Without Range requests updates are large.
+    private mutating func printSentWhole(_ id: PackID) {
+        guard let file = sentWhole.removeValue(forKey: id) else { return }
+        Console.note(
+            "whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
+    }
+
+    /// The same for packs without a final update.
+    mutating func printSentWhole() {
+        for id in sentWhole.keys.sorted() { printSentWhole(id) }
+    }
+
+    private static let skippedLimit = 4
+
+    /// Prints the first packs that this release can't read, and the number of the others.
+    mutating func printSkipped(_ skipped: [SkippedPack]) {
+        guard !skipped.isEmpty else { return }
+        clear()
+        hasPrintedNothing = false
+        for pack in skipped.prefix(Self.skippedLimit) {
+            Console.note("skipped  \(pack.path): \(pack.reason)")
+        }
+        let rest = skipped.count - Self.skippedLimit
+        if rest > 0 { Console.note("skipped  \(rest) more packs that this release can't read") }
     }
 }

@@ -2,11 +2,11 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import StrictJSON
+import VaultErrors
 import VaultTransport
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status",
         abstract: "Show which packs a store has, and in which state.",
         discussion: """
             EXAMPLE
@@ -22,5 +22,88 @@ struct Status: AsyncParsableCommand {
         let report = try await StatusReport(of: store.existingOrEmptyLayout())
         if !json, report.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
         report.answer(asJSON: json)
+    }
+}
+
+/// The packs of a store, and with some commands what they changed.
+struct StatusReport: Report {
+    let packs: [PackStatus]
+    /// The member of the JSON object with the packs that the command changed, and these.
+    private let changed: (name: String, ids: [PackID])?
+
+    init(of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil) async throws(VaultError) {
+        packs = try await VaultStore(layout).status()
+        self.changed = changed
+    }
+
+    var columns: [Column<Self>] {
+        let packs = Column<Self>.table("packs", PackStatus.columns) { $0.packs }
+        return [packs] + (changed.map { changed in [.texts(changed.name) { _ in changed.ids }] } ?? [])
+    }
+}
+
+extension PackStatus {
+    fileprivate static var columns: [Column<PackStatus>] {
+        [
+            .text("state") { $0.state.name }, .words { $0.state.words }, .text("id", "%") { $0.id },
+            .text("listedID") { $0.listedID == $0.id ? nil : $0.listedID },
+            .number("version") { $0.loadedVersion }, .text("form") { $0.form?.rawValue },
+            .words { $0.loaded }, .flag("purgeable", ", purgeable") { $0.isPurgeable ? true : nil },
+            .flag("removed") { $0.isRemoved ? true : nil },
+            .number("waitingVersion", ", version % waits for its key") { $0.waitingVersion },
+            .text("failure", ", last attempt failed: %") { $0.state.failure?.reason },
+            .text("category") { $0.state.failure?.category?.rawValue },
+            .number("bytes", ", %") { $0.state.arriving?.bytes },
+            .number("total", " of % bytes are there") { $0.state.arriving?.total },
+        ]
+    }
+
+    private var loaded: String {
+        loadedVersion.map { "version \($0) \(form?.rawValue ?? "")" } ?? "no version loaded"
+    }
+}
+
+extension PackState {
+    /// For people.
+    fileprivate var words: String {
+        switch self {
+        case .toBeTransferred: "waiting"
+        default: name
+        }
+    }
+
+    fileprivate var failure: (category: VaultError.Category?, reason: String)? {
+        guard case .failed(let category, let reason) = self else { return nil }
+        return (category, reason)
+    }
+
+    fileprivate var arriving: (bytes: UInt64, total: UInt64)? {
+        guard case .downloading(let bytes, let total) = self else { return nil }
+        return (bytes, total)
+    }
+}
+
+struct Path: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the stable path of a loaded pack.",
+        discussion: """
+            The path is a link to the pack's live version: a folder, or the sealed pack after 'fetch --sealed'.
+
+            EXAMPLE
+              ls "$(assetvault path levels/one --store ~/.game)"
+            """)
+
+    @Argument(help: ArgumentHelp("The pack's ID.", valueName: "id"), completion: .packsOfStore)
+    var id: String
+
+    @OptionGroup var store: StoreOptions
+
+    func run() async throws {
+        let id = try PackID(id)
+        let path = try await store.suggestingNames(for: [self.id]) { () throws(VaultError) in
+            try VaultStore(store.layout).path(of: id)
+        }
+        // For other programs: as it is, whatever the store's folder is called.
+        Console.answer(bytes: Array("\(path.string)\n".utf8))
     }
 }

@@ -6,7 +6,6 @@ import VaultErrors
 
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify",
         abstract: "Read every byte of the packs in a store, without any network.",
         discussion: """
             Packs kept sealed are verified without a key, opened ones with theirs. Nothing is changed; 'repair' fetches what is \
@@ -35,5 +34,105 @@ struct Verify: AsyncParsableCommand {
         report.answer(asJSON: json)
         if !json, found.isEmpty { Console.note("no pack is loaded") }
         if let error = report.error { throw error }
+    }
+}
+
+/// The condition of the packs of a store.
+struct VerificationReport: Report {
+    let packs: [PackCondition]
+
+    var columns: [Column<Self>] {
+        [.table("packs", PackCondition.columns) { $0.packs }]
+    }
+
+    /// The first damage, else the first missing key.
+    var error: VaultError? {
+        packs.lazy.compactMap(\.damage).first ?? packs.lazy.compactMap(\.missingKey).first
+    }
+}
+
+extension PackCondition {
+    fileprivate static var columns: [Column<PackCondition>] {
+        [
+            .text("finding", "%") { $0.word }, .text("id", "%") { $0.id },
+            .number("version", "version %") { $0.version }, .text("form", " %") { $0.form.rawValue },
+            .text("reason", ": %") { $0.reason },
+        ]
+    }
+
+    private var word: String {
+        switch finding {
+        case .sound: "sound"
+        case .damaged: "damaged"
+        case .unverified: "unverified"
+        }
+    }
+
+    private var reason: String? {
+        switch finding {
+        case .sound: nil
+        case .damaged(let reason), .unverified(let reason): reason
+        }
+    }
+
+    fileprivate var damage: VaultError? {
+        guard case .damaged(let reason) = finding else { return nil }
+        return VaultError(
+            .corrupt, reason, at: id.description,
+            remedy: "fetch what is damaged: assetvault repair URL \(id) --store DIR")
+    }
+
+    fileprivate var missingKey: VaultError? {
+        guard case .unverified(let reason) = finding else { return nil }
+        return VaultError(.key, reason, at: id.description, remedy: "give its key with --keys")
+    }
+}
+
+struct Repair: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Read every byte of the packs in a store, and fetch damaged pieces again.",
+        discussion: """
+            Packs kept sealed are verified without a key, opened ones with theirs; what is damaged is fetched again by itself, \
+            from any mirror, also when the site's metadata have expired. Packs that wait for their key are looked at by 'fetch'.
+
+            EXAMPLE
+              assetvault repair https://cdn.example.com/game --store ~/.game \\
+                --keys env:GAME_KEY
+            """)
+
+    @OptionGroup var client: ClientOptions
+
+    @Argument(help: ArgumentHelp("The packs to check.", valueName: "id"), completion: .packsOfStore)
+    var ids: [String] = []
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Print JSON: what was repaired, and what the store holds afterwards, as 'status' does.")
+    var json = false
+
+    func run() async throws {
+        let named = try ids.isEmpty ? nil : store.packs(ids)
+        var configuration = try client.configuration(of: store.existingLayout())
+        configuration.keys = try keys.cachedProvider()
+        let progress = FetchProgress()
+        let result = await outcome { () throws(VaultError) in
+            try await store.suggestingNames(for: ids) { [configuration] () throws(VaultError) in
+                try await progress.whileShowing(configuration) { client throws(VaultError) in
+                    try await client.requireKnownTraits()
+                    return try await client.repair(named)
+                }
+            }
+        }
+        if json {
+            let repaired = (try? result.get()) ?? progress.loaded
+            try await StatusReport(of: store.layout, changed: ("repaired", repaired)).answer(asJSON: true)
+        }
+        let repaired = try result.get()
+        for id in repaired { Console.note("repaired  \(id)") }
+        for (id, error) in progress.locked {
+            Console.note("not verified  \(id): \(error.problem); give its key with --keys")
+        }
+        if repaired.isEmpty { Console.note("no damage was found") }
     }
 }

@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import PackSealing
 import PackSources
-import SealedPack
+public import SealedPack
 import SystemPackage
 import VaultAuthoring
 import VaultContent
@@ -11,7 +11,6 @@ import VaultKeys
 
 struct Seal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "seal",
         abstract: "Seal a folder or archive as an encrypted pack.",
         discussion: """
             Writes the pack and, beside it, its manifest PACK.json, which holds the content key wrapped for every \
@@ -152,4 +151,29 @@ extension PackID {
                 remedy: "give one with --id ID")
         }
     }
+}
+
+extension Compression: ExpressibleByArgument {}
+
+/// The level of compression.
+struct CompressionOptions: ParsableArguments {
+    @Option(
+        help: """
+            How hard to compress what is sealed anew: 'max' takes many times as long, and 90 MB of memory a core; it is for what is sealed once and \
+            downloaded often. Unchanged pieces of an earlier version stay as they are.
+            """)
+    var compression: Compression?
+}
+
+/// The limit of an archive's unpacked size.
+struct UnpackingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            How many bytes an archive may unpack to (20GB, 64GiB), however small it is; by default 64 GiB, and more than 256 MiB only up \
+            to 100 times the archive's own length.
+            """, valueName: "bytes"))
+    var maxUnpacked: ByteCount?
+
+    var limit: UnpackingLimit { maxUnpacked.map { UnpackingLimit(total: $0.bytes) } ?? .standard }
 }

@@ -5,13 +5,13 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultErrors
+import VaultFileSystem
 import VaultKeys
 import VaultSite
 import VaultTransport
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "publish",
         abstract: "Seal what changed and write the signed site.",
         discussion: """
             Packs are declared in vault.json; --pack declares one there:
@@ -97,8 +97,8 @@ struct Publish: AsyncParsableCommand {
         let declared = try declarations.map { text throws(VaultError) in
             try PackArgumentPair(text, in: folder.path)
         }
-        var bar: (id: PackID, bar: ProgressBar)?
-        defer { bar?.bar.finish() }
+        let bars = StepBars()
+        defer { bars.finish() }
         var order = PublicationRequest(keys: try keys.cachedProvider(), now: .now)
         order.passphrase = try signing.passphrase()
         order.compression = effort.compression
@@ -114,14 +114,53 @@ struct Publish: AsyncParsableCommand {
                 : { settings throws(VaultError) in
                     for pack in declared { try settings.declare(pack.id, source: pack.source) }
                 }
-        ) { id, done in
-            if bar?.id != id {
-                bar?.bar.finish()
-                bar = (id, ProgressBar("sealing \(id)", total: 0))
-            }
-            bar?.bar.show(done)
-        }
-        bar?.bar.finish()
+        ) { bars.show("sealing \($0)", $1) }
+        bars.finish()
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+    }
+}
+
+/// A pack that `--pack ID=SOURCE` declares.
+struct PackArgumentPair {
+    let id: PackID
+    /// Relative to the vault.
+    let source: FilePath
+
+    init(_ text: String, in vault: FilePath) throws(VaultError) {
+        let place = "--pack \(text)"
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            throw VaultError(.usage, "it names no source", at: place, remedy: "write --pack ID=SOURCE")
+        }
+        do throws(VaultError) { id = try PackID(parts[0]) } catch {
+            throw VaultError(
+                .usage, "'\(parts[0])' can't be a pack's ID: \(error.problem)", at: place,
+                remedy: error.remedy)
+        }
+        let path = FilePath(parts[1])
+        guard try FileSystem.status(of: path, followingLinks: true) != nil else {
+            throw VaultError(
+                .missing, "there is no such file or folder: \(path)", at: place,
+                remedy: "name a folder or archive, relative to the folder you are in")
+        }
+        source = try path.relative(to: vault)
+    }
+}
+
+extension FilePath {
+    /// This path, relative to the current folder, as seen from `folder`; absolute where the two share no root.
+    func relative(to folder: FilePath) throws(VaultError) -> FilePath {
+        let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
+        let target = here.pushing(self).lexicallyNormalized()
+        let base = here.pushing(folder).lexicallyNormalized()
+        var ups = 0
+        var shared = base
+        while !target.starts(with: shared) {
+            shared.removeLastComponent()
+            ups += 1
+        }
+        var path = FilePath(String(repeating: "../", count: ups))
+        path.append(target.components.dropFirst(shared.components.count))
+        return path
     }
 }

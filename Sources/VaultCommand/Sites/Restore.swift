@@ -9,7 +9,6 @@ import VaultSite
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore",
         abstract: "List an earlier version of a pack, a resource tree or a channel again.",
         discussion: """
             What the site had before is listed again, under newer metadata, without being sealed again: clients that have it \

@@ -4,7 +4,6 @@ import SystemPackage
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve",
         abstract: "Serve a site to this machine, for development.",
         discussion: """
             Listens on 127.0.0.1 only and prints its URL when it is ready. It can be as slow and as faulty as the networks \
@@ -31,5 +30,55 @@ struct Serve: AsyncParsableCommand {
             Console.note("fault: \($0)")
         }
         try await server.run { Console.answer($0) }
+    }
+}
+
+/// A bad network to try an app with.
+struct NetworkOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Send so many bytes a second, on all connections together.", valueName: "size"))
+    var throttle: ByteCount?
+
+    @Option(help: ArgumentHelp("Wait before each response.", valueName: "ms"))
+    var latency: UInt32 = 0
+
+    @Option(help: ArgumentHelp("End the connection after so many bytes of a response.", valueName: "size"))
+    var failAfter: ByteCount?
+
+    @Option(help: ArgumentHelp("Leave out so many bytes at the end of each pack.", valueName: "size"))
+    var truncate: ByteCount?
+
+    @Flag(help: "Serve the timestamp of now for ever, as a host with an old copy does.")
+    var stale = false
+
+    @Option(
+        help: ArgumentHelp("End all connections after this time, and refuse new ones.", valueName: "seconds"))
+    var offlineAfter: Double?
+
+    @Option(help: ArgumentHelp("Let this part of the requests fail, such as 0.1.", valueName: "0..1"))
+    var errorRate = 0.0
+
+    @Option(help: ArgumentHelp("Decides which requests fail.", valueName: "n"))
+    var seed: UInt64 = 1
+
+    func validate() throws {
+        if !(0...1).contains(errorRate) { throw ValidationError("--error-rate takes a number from 0 to 1") }
+        if let offlineAfter, !(offlineAfter >= 0 && offlineAfter < 1e9) {
+            throw ValidationError("--offline-after takes seconds, 0 or more")
+        }
+        if throttle?.bytes == 0 { throw ValidationError("--throttle takes 1 byte a second or more") }
+    }
+
+    var conditions: NetworkConditions {
+        var conditions = NetworkConditions()
+        conditions.bytesPerSecond = throttle?.bytes
+        conditions.latency = .milliseconds(Int64(latency))
+        conditions.failAfter = failAfter?.bytes
+        conditions.truncation = truncate?.bytes ?? 0
+        conditions.isStale = stale
+        conditions.offlineAfter = offlineAfter.map { .seconds($0) }
+        conditions.errorRate = errorRate
+        conditions.seed = seed
+        return conditions
     }
 }

@@ -6,7 +6,6 @@ import VaultErrors
 
 struct Upload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "upload",
         abstract: "Upload a site to its host: into a folder, or through rclone or rsync.",
         discussion: """
             A destination is a folder (write one with a colon as ./a:b); REMOTE:PATH, as your rclone takes it; or rsync: and \
@@ -53,18 +52,37 @@ struct Upload: AsyncParsableCommand {
         let upload = SiteUpload(
             of: folder, to: try UploadDestinations.destination(named: destination, scratch: scratch),
             pinnedRoot: try trust.root(), scratch: scratch, now: .now)
-        var bar: (step: UploadProgress.Step, bar: ProgressBar)?
-        defer { bar?.bar.finish() }
+        let bars = StepBars()
+        defer { bars.finish() }
         let observe = { (progress: UploadProgress) in
-            if bar?.step != progress.step {
-                bar?.bar.finish()
-                bar = (progress.step, ProgressBar("\(progress.step.rawValue)", total: progress.total))
-            }
-            bar?.bar.show(progress.done)
+            bars.show("\(progress.step.rawValue)", progress.done, of: progress.total)
         }
         let report = dryRun ? try await upload.plan(observe) : try await upload.run(observe)
-        bar?.bar.finish()
+        bars.finish()
         for warning in report.warnings { Console.note("warning: \(warning.worded)") }
         report.answer(asJSON: json)
+    }
+}
+
+extension UploadReport: Report {
+    var columns: [Column<Self>] {
+        [
+            .words { $0.work }, .number("timestamp", "; timestamp version %") { $0.version },
+            .number("earlierTimestamp") { $0.earlierVersion }.orNull, .words(", %") { $0.before },
+            .text("destination") { $0.destination }, .flag("dryRun") { $0.isDryRun },
+            .number("files") { $0.files.count }, .number("bytes") { $0.length },
+            .table("sent", [.text("path") { $0.path }, .number("length") { $0.length }]) { $0.files },
+            .texts("warnings") { $0.warnings.map(\.worded) },
+        ]
+    }
+
+    private var work: String {
+        if files.isEmpty { return "nothing to send" }
+        return
+            "\(isDryRun ? "would send" : "sent") \(files.count.counting("file")), \(length.counting("byte"))"
+    }
+
+    private var before: String {
+        earlierVersion.map { $0 == version ? "as before" : "after \($0)" } ?? "the first one"
     }
 }

@@ -8,7 +8,6 @@ import VaultFileSystem
 
 struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trust",
         abstract: "Show and change who signs for a site.",
         discussion: """
             The root names the keys of each role, and how many of them must sign. A change makes the next root; clients \
@@ -129,4 +128,92 @@ struct RoleArgument: ParsableArguments {
                     + Suggestion.question(for: text, among: names))
         })
     var role: TopLevelRole
+}
+
+struct TrustRotate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Replace a role's key by a fresh one.",
+        discussion: """
+            Makes a key in keys/, has old and new key sign what the role says, and publishes the root that names the \
+            new one. The next publication drops the old signatures. The old key's file stays, named by its ID; \
+            remove it when the new root is uploaded. With --passphrase the fresh key is encrypted.
+
+            EXAMPLE
+              assetvault trust rotate my-game timestamp
+            """)
+
+    @OptionGroup var options: TrustOptions
+    @OptionGroup var role: RoleArgument
+
+    func run() async throws {
+        try await options.change().rotate(role.role).tell()
+    }
+}
+
+struct TrustRefresh: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh",
+        abstract: "Sign a new timestamp, and nothing else.",
+        discussion: """
+            Keeps an unchanged site alive, from cron: it needs the timestamp's key only, and one small upload. With --against \
+            it refuses a host whose timestamp or snapshot has expired (exit code 76), which may be an old state: refresh in the \
+            vault that has site/, or publish.
+
+            EXAMPLE
+              assetvault trust refresh my-game
+            """)
+
+    @OptionGroup var options: TrustOptions
+
+    func run() async throws {
+        try await options.change().refresh().tell()
+    }
+}
+
+struct TrustSign: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Add signatures to metadata that waits for them.",
+        discussion: """
+            Works where the keys are kept, without the vault: take a file from the vault's pending/ there, sign it, and \
+            bring it back; then publish. Where several people sign copies, --merge takes over their signatures.
+
+            EXAMPLE
+              assetvault trust sign pending/2.root.json --key /media/safe/root.pem
+              assetvault trust sign pending/2.root.json --merge from-alice/2.root.json
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The file to sign; it is written again.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var file: String
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp("A private key to sign with, in PEM. May be repeated.", valueName: "pem"),
+        completion: .file(extensions: ["pem"]))
+    var keys: [String] = []
+
+    @Option(
+        name: .customLong("merge"),
+        help: ArgumentHelp(
+            "A copy of the file that was signed elsewhere. May be repeated.", valueName: "copy"))
+    var copies: [String] = []
+
+    @OptionGroup var signing: SigningOptions
+
+    func run() async throws {
+        guard !(keys + copies).isEmpty else {
+            throw VaultError(
+                .usage, "there is nothing to sign with", at: "trust sign", remedy: "give --key or --merge")
+        }
+        let report = try DetachedSigning(of: FilePath(file)).run(
+            keys: keys.map { FilePath($0) }, copies: copies.map { FilePath($0) },
+            passphrase: try signing.passphrase())
+        for line in report.content { Console.note("  \(line)") }
+        Console.note(
+            "\(file): \(report.role) version \(report.version), expires \(report.expires), has signatures of \(report.signingKeys.counting("key")), which 'publish' verifies"
+        )
+    }
 }

@@ -1,14 +1,16 @@
 import ArgumentParser
+import SealedPack
+import StrictJSON
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
+import VaultContent
 import VaultErrors
 import VaultKeys
 import VaultSite
 
-struct ContentPlanCommand: AsyncParsableCommand {
+struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plan",
         abstract: "Show the packs that a vault's sources make, and what each device gets.",
         discussion: """
             Looks at the sources, and seals and writes nothing. Of each pack it says its category, tags, traits and files, its \
@@ -110,5 +112,56 @@ struct SizeLimitOption: ParsableArguments {
     /// Nil without the option.
     func limits() throws(VaultError) -> SizeLimits? {
         try name.map { name throws(VaultError) in try SizeLimits(named: name) }
+    }
+}
+
+/// Where a file goes, and why.
+extension FileExplanation: Report {
+    var columns: [Column<Self>] {
+        [.text("path") { $0.path.string }, .table("sources", sourceColumns) { $0.sources }]
+    }
+
+    private var sourceColumns: [Column<Source>] {
+        [
+            .text("source") { $0.id }, .words { $0.text(for: path.string) },
+            .text("pack") { source -> PackID? in
+                guard case .pack(let id) = source.outcome else { return nil }
+                return id
+            },
+            .flag("excluded") { source in
+                guard case .excluded = source.outcome else { return nil }
+                return true
+            },
+            .table("rules", FileExplanation.Rule.columns) { $0.rules },
+        ]
+    }
+}
+
+extension FileExplanation.Source {
+    fileprivate func text(for path: String) -> String {
+        switch outcome {
+        case .pack(let id): "'\(path)' is in '\(id)'"
+        case .untagged: "'\(path)' of '\(id)' is in no pack: no rule gives it a tag"
+        case .excluded: "'\(path)' of '\(id)' is in no pack: \"include\" and \"exclude\" leave it out"
+        }
+    }
+}
+
+extension FileExplanation.Rule {
+    fileprivate static var columns: [Column<Self>] {
+        [
+            .text("place", "  %") { $0.place }, .words(" %") { $0.effect }, .texts("tags") { $0.tags },
+            .object("traits") { $0.traits }, .flag("default") { $0.isDefault }, .flag("used") { $0.isUsed },
+        ]
+    }
+
+    private var effect: String {
+        let traits = traits.map { name, value in
+            "\(name)=\(String(decoding: value.compact().dropLast(), as: UTF8.self))"
+        }
+        let text = (tags.map { "'\($0)'" } + traits).joined(separator: ", ")
+        return isDefault
+            ? "is the default\(isUsed ? ", and gives" : " where no rule gives a tag, and would give") \(text)"
+            : "matches, and gives \(text)"
     }
 }

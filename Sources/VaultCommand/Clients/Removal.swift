@@ -1,0 +1,242 @@
+import ArgumentParser
+import AssetVault
+import SealedPack
+import VaultBytes
+import VaultErrors
+
+struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove packs from a store.",
+        discussion: """
+            They come back only when 'fetch' names them, or with --all. A version that a program has in access, or reads, goes when \
+            that ends.
+
+            EXAMPLE
+              assetvault remove levels/one --store ~/.game
+            """)
+
+    @Argument(help: ArgumentHelp("The packs to remove.", valueName: "id"), completion: .packsOfStore)
+    var ids: [String]
+
+    @OptionGroup var store: StoreOptions
+
+    @Flag(help: "Print JSON: what was removed, and what the store holds afterwards, as 'status' does.")
+    var json = false
+
+    func run() async throws {
+        let packs = try store.packs(ids)
+        var lastError: VaultError?
+        var removed: [PackID] = []
+        for id in packs {
+            do throws(VaultError) {
+                try await store.suggestingNames(for: [id.description]) { () throws(VaultError) in
+                    try await VaultStore(store.layout).remove(id)
+                }
+                removed.append(id)
+                // A damaged state does not make a removal fail.
+                let isHeld = (try? await VaultStore(store.layout).status(of: id))?.state == .removing
+                Console.note(isHeld ? "removing  \(id): it goes once its access has ended" : "removed  \(id)")
+            } catch {
+                if let lastError { Console.error(lastError) }
+                lastError = error
+            }
+        }
+        if json {
+            try await StatusReport(of: store.layout, changed: ("removed", removed)).answer(asJSON: true)
+        }
+        if let lastError { throw lastError }
+    }
+}
+
+struct Purgeable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Allow packs to be removed when disk space is needed.",
+        discussion: """
+            Marks packs as removable: when a download needs disk space, they are deleted unless in use. 'keep' revokes that.
+
+            EXAMPLE
+              assetvault purgeable levels/one --store ~/.game
+            """)
+
+    @OptionGroup var packs: NamedPacks
+
+    func run() async throws {
+        try await packs.each("purgeable") { store, id throws(VaultError) in
+            try await store.declarePurgeable(id)
+        }
+    }
+}
+
+struct Keep: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Keep packs that were purgeable.",
+        discussion: """
+            EXAMPLE
+              assetvault keep levels/one --store ~/.game
+            """)
+
+    @OptionGroup var packs: NamedPacks
+
+    func run() async throws {
+        try await packs.each("kept") { store, id throws(VaultError) in try await store.keep(id) }
+    }
+}
+
+struct Preserve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say how long the packs of some tags stay when disk space is needed.",
+        discussion: """
+            Packs with a lower priority are removed first; of several tags of a pack the highest counts. It counts in this store, and \
+            instead of what the site lists. Without --priority it prints the priority of each tag.
+
+            EXAMPLE
+              assetvault preserve level1 hub --priority 0.9 --store ~/.game
+            """)
+
+    @Argument(help: ArgumentHelp("The tags.", valueName: "tag"))
+    var tags: [String]
+
+    @Option(help: ArgumentHelp("From 0, first to go, to 1.", valueName: "0..1"))
+    var priority: Double?
+
+    @OptionGroup var store: StoreOptions
+
+    func run() async throws {
+        let store = VaultStore(try store.existingLayout())
+        for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
+        if let priority {
+            try await store.setPreservationPriority(priority, forTags: Set(tags))
+            return explain(try await store.preservationPriorities())
+        }
+        for tag in tags { Console.answer("\(try await store.preservationPriority(forTag: tag))  \(tag)") }
+    }
+
+    /// What was set counts, and may not be what was meant.
+    ///
+    /// - Parameter known: the priorities of all tags that are known here.
+    private func explain(_ known: [String: Double]) {
+        guard !known.isEmpty else { return }
+        for tag in Set(tags).subtracting(known.keys).sorted() {
+            Console.note(
+                "no pack that is known here has the tag '\(tag)' yet"
+                    + Suggestion.question(for: tag, among: known.keys.sorted()))
+        }
+        if known.values.allSatisfy({ $0 == 1 }) {
+            Console.note(
+                "warning: all tags have the priority 1: which packs go first is left to their last use")
+        }
+    }
+}
+
+struct Purge: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove packs that may go, to free disk space.",
+        discussion: """
+            What may go are packs that are purgeable, variants that another one replaced on this device, and on-demand packs of \
+            resource trees; nothing that any process has in access. Those with the lowest preservation priority go first, of these \
+            the least recently used. They come back when they are requested. A fetch or a request that needs disk space does the \
+            same by itself.
+
+            EXAMPLE
+              assetvault purge --store ~/.game --until-free 2GB --dry-run
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(
+        name: .customLong("until-free"),
+        help: ArgumentHelp("Stop when so many bytes are free; without it all go.", valueName: "size"))
+    var free: ByteCount?
+
+    @Flag(help: "Say what would go, in order, and remove nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        let store = VaultStore(try store.existingOrEmptyLayout())
+        let packs =
+            dryRun
+            ? try await store.purgeablePacks(untilFree: free?.bytes)
+            : try await store.purge(until: free?.bytes)
+        for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
+        let report = PurgeReport(
+            packs: packs, store: store, isDryRun: dryRun, freeSize: try store.freeSize(),
+            wantedSize: free?.bytes)
+        report.answer(asJSON: json)
+        if !json { Console.note(report.summary) }
+        guard let wanted = free?.bytes, report.freeSizeAfter < wanted else { return }
+        let missing = wanted - report.freeSizeAfter
+        throw VaultError(
+            .diskFull,
+            "\(Bar.size(report.freeSizeAfter)) \(dryRun ? "would be" : "are") free, \(Bar.size(missing)) less than wanted: no other pack may go",
+            at: self.store.store, remedy: "remove packs, declare some purgeable, or free space elsewhere",
+            missingBytes: missing)
+    }
+}
+
+/// The packs that were removed to free disk space, or would be.
+struct PurgeReport: Report {
+    let packs: [PurgeablePack]
+    let store: VaultStore
+    let isDryRun: Bool
+    /// Bytes that are free on the disk now.
+    let freeSize: UInt64
+    /// Bytes that are to be free; nil where all go.
+    let wantedSize: UInt64?
+
+    private var size: UInt64 { packs.saturatingSum(\.size) }
+
+    /// Bytes that are free, or would be.
+    var freeSizeAfter: UInt64 { isDryRun ? freeSize + min(size, .max - freeSize) : freeSize }
+
+    var summary: String {
+        if packs.isEmpty {
+            let isEnough = wantedSize.map { freeSize >= $0 } ?? false
+            return isEnough
+                ? "enough is free: \(Bar.size(freeSize))" : "nothing may go; \(Bar.size(freeSize)) are free"
+        }
+        return
+            "\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(isDryRun ? "would be free then" : "are free now")"
+    }
+
+    var columns: [Column<Self>] {
+        [
+            .table("packs", packColumns) { $0.packs },
+            .flag("dryRun") { $0.isDryRun }, .number("size") { $0.size },
+            .number("freeSize") { $0.freeSizeAfter },
+        ]
+    }
+
+    private var packColumns: [Column<PurgeablePack>] {
+        [
+            .words { _ in isDryRun ? "would remove" : "removed" }, .text("id", "%") { $0.id },
+            .text("listedID") { pack -> PackID? in
+                let listedID = store.listedID(of: pack.id)
+                return listedID == pack.id ? nil : listedID
+            },
+            .size("size", "%") { $0.size },
+            .text("reason") { $0.reason.rawValue }, .words(", %") { $0.reason.words },
+            .text("preservation", ", preservation %") { $0.preservation },
+            .text("lastUse") { $0.lastUse }, .words(", %") { $0.use },
+            .flag("requestedByRunning", ", a running program requested it") {
+                $0.isOfRunningProcess
+            },
+        ]
+    }
+}
+
+extension PurgeablePack {
+    fileprivate var use: String { lastUse.map { "last read \($0)" } ?? "never read" }
+}
+
+extension PurgeablePack.Reason {
+    var words: String {
+        switch self {
+        case .declared: "purgeable"
+        case .replacedVariant: "another variant serves the device"
+        case .onDemand: "on demand"
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import ArgumentParser
+import PackSources
+import SealedPack
+import StrictJSON
+import VaultContent
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+
+struct Inspect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the header and manifest of a pack; with a key, also its files.",
+        discussion: """
+            Reads header and footer, with a key the catalog too; whether every piece
+            is sound, 'assetvault audit' reports.
+
+            EXAMPLE
+              assetvault inspect level-one.avpack
+              assetvault inspect level-one.avpack --keys file:vault.jwks --json
+            """)
+
+    @OptionGroup var pack: PackArgument
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        var source: OpenPack?
+        if let provider = try keys.cachedProvider() { source = try await pack.read(with: provider) { $0 } }
+        let file = if let source { source.pack } else { try await pack.file(nil) }
+        PackDetails(name: pack.pack, file: file, opened: source).answer(asJSON: json)
+    }
+}
+
+/// What is known of one pack on this machine.
+struct PackDetails: Report {
+    let name: String
+    let file: PackFile
+    /// Nil without its key.
+    let opened: OpenPack?
+
+    private var entries: [Catalog.Entry]? {
+        guard let catalog = opened?.catalog else { return nil }
+        return (0..<catalog.entryCount).compactMap { catalog.entry($0) }
+    }
+
+    var columns: [Column<Self>] {
+        [
+            .lines { $0.overview }, .number("length") { $0.file.length },
+            .number("pieces") { $0.file.pieceCount }, .text("contentKeyID") { $0.file.contentKeyID },
+            .object("manifest") { $0.file.manifest?.json }, .text("id") { $0.opened?.id },
+            .number("version") { $0.opened?.version },
+            .number("openedSize") { $0.opened?.catalog.contentLength },
+            .table("files", Self.fileColumns) { $0.entries },
+        ]
+    }
+
+    private static var fileColumns: [Column<Catalog.Entry>] {
+        [
+            .text("kind") { $0.kind.name }, .words { $0.kind.mark }, .number("size") { $0.size },
+            .words(" %") { aligned($0.size) },
+            .text("path", "%") { $0.path.string },
+        ]
+    }
+
+    private var overview: [String] {
+        var lines = [
+            "pack          \(name)",
+            "length        \(file.length) bytes in \(file.pieceCount.counting("piece"))",
+            "content key   \(file.contentKeyID)",
+        ]
+        if let manifest = file.manifest {
+            lines += [
+                "pack ID       \(manifest.id), version \(manifest.version), \(manifest.offer.policy.rawValue)",
+                "opened size   \(manifest.openedSize) bytes",
+                "sealed for    \(manifest.slots.map(\.keyID.description).joined(separator: ", "))",
+            ]
+        } else if let opened {
+            lines += ["pack ID       \(opened.id), version \(opened.version)", "manifest      none"]
+        } else {
+            lines.append("manifest      none: ID and version stand in the encrypted catalog")
+        }
+        return lines
+    }
+
+    private static func aligned(_ size: UInt64) -> String {
+        String(repeating: " ", count: max(0, 12 - "\(size)".count)) + "\(size)"
+    }
+}
+
+extension PackEntryKind {
+    fileprivate var mark: String {
+        switch self {
+        case .emptyFolder: "d"
+        case .file: "-"
+        case .executable: "x"
+        }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .emptyFolder: "folder"
+        case .file: "file"
+        case .executable: "executable"
+        }
+    }
+}
+
+struct Cat: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print one file of a sealed pack; only its own pieces are read.",
+        discussion: """
+            The pack is a file, or with --site the ID of one that the site lists: its file is read where it is in a folder, and \
+            downloaded from a host. --channel names another channel than live.
+
+            EXAMPLE
+              assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
+              assetvault cat levels/one map.json --site my-game/site \\
+                --trust my-game/trusted-root.json --keys file:vault.jwks
+            """)
+
+    /// Number of names that are compared with a missing one.
+    private static let comparedFiles = 10_000
+
+    @OptionGroup var pack: PackArgument
+
+    @Argument(help: ArgumentHelp("The file's path in the pack.", valueName: "path"))
+    var path: String
+
+    @OptionGroup var keys: KeyOptions
+
+    func run() async throws {
+        try await pack.read(with: try keys.required(), write)
+    }
+
+    private func write(_ source: OpenPack) async throws(VaultError) {
+        guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
+            entry.kind != .emptyFolder
+        else {
+            try requireNoFolder(in: source.catalog)
+            let files = (0..<source.catalog.entryCount).lazy.prefix(Self.comparedFiles)
+                .compactMap { source.catalog.entry($0)?.path.string }
+            throw VaultError(
+                .missing, "the pack has no such file", at: path,
+                remedy: "list its files: \(GivenCommand.line(as: "inspect", without: [path]))"
+            ).suggesting(path, among: files)
+        }
+        let output = try StandardStreams.output()
+        try await source.read(entry.content) { part throws(VaultError) in try output.writeNext(part) }
+    }
+
+    private func requireNoFolder(in catalog: Catalog) throws(VaultError) {
+        guard let folder = try? EntryPath(path), catalog.hasFolder(at: folder) else { return }
+        throw VaultError(
+            .missing, "is a folder", at: path,
+            remedy: "name one of its files: \(GivenCommand.line(as: "inspect", without: [path]))")
+    }
+}
