@@ -2,10 +2,8 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import SystemPackage
-import UpdateFramework
 import VaultErrors
 import VaultFileSystem
-import VaultSite
 
 struct Access: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

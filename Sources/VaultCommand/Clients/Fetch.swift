@@ -3,12 +3,9 @@ import AssetVault
 import SealedPack
 import Synchronization
 import SystemPackage
-import UpdateFramework
 import VaultBytes
 import VaultErrors
-import VaultFileSystem
 import VaultSite
-import VaultTransport
 
 struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,7 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
-import StrictJSON
 import VaultErrors
-import VaultTransport
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

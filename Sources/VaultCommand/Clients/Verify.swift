@@ -1,7 +1,5 @@
 import ArgumentParser
 import AssetVault
-import SealedPack
-import StrictJSON
 import VaultErrors
 
 struct Verify: AsyncParsableCommand {

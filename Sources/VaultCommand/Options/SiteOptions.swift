@@ -1,5 +1,4 @@
 import ArgumentParser
-import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring

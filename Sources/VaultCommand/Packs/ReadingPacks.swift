@@ -1,11 +1,9 @@
 import ArgumentParser
 import PackSources
 import SealedPack
-import StrictJSON
 import VaultContent
 import VaultErrors
 import VaultFileSystem
-import VaultKeys
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

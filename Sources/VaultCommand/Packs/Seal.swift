@@ -4,10 +4,8 @@ import PackSources
 public import SealedPack
 import SystemPackage
 import VaultAuthoring
-import VaultContent
 import VaultErrors
 import VaultFileSystem
-import VaultKeys
 
 struct Seal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

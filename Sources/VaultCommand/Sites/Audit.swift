@@ -1,12 +1,10 @@
 import ArgumentParser
 import SealedPack
-import StrictJSON
 import SystemPackage
 import UpdateFramework
 import VaultAudit
 import VaultErrors
 import VaultFileSystem
-import VaultKeys
 import VaultSite
 import VaultTransport
 

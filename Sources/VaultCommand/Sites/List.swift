@@ -4,7 +4,6 @@ import StrictJSON
 import UpdateFramework
 import VaultAudit
 import VaultErrors
-import VaultFileSystem
 import VaultKeys
 import VaultSite
 import VaultTransport

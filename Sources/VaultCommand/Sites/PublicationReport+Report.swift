@@ -1,7 +1,6 @@
 import SealedPack
 import VaultAuthoring
 import VaultErrors
-import VaultKeys
 import VaultSite
 
 extension PublicationReport: Report {

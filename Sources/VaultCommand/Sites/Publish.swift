@@ -1,14 +1,10 @@
 import ArgumentParser
 import SealedPack
-import StrictJSON
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultErrors
 import VaultFileSystem
-import VaultKeys
-import VaultSite
-import VaultTransport
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

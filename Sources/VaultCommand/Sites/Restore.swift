@@ -4,7 +4,6 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultErrors
-import VaultKeys
 import VaultSite
 
 struct Restore: AsyncParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import SealedPack
-import VaultAuthoring
 import VaultErrors
 
 extension Hint {

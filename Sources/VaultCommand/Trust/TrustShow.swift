@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrictJSON
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
