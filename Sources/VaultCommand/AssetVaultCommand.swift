@@ -21,20 +21,15 @@ struct AssetVaultCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Sites",
                 subcommands: [
-                    Init.self, Plan.self, Publish.self, Promote.self, Restore.self, Prune.self,
-                    Upload.self,
-                    Trust.self,
-                    Serve.self, List.self,
-                    Audit.self,
+                    Init.self, Plan.self, Publish.self, Promote.self, Restore.self, Prune.self, Upload.self,
+                    Trust.self, Serve.self, List.self, Audit.self,
                 ]),
             CommandGroup(
                 name: "Clients",
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
-                    Remove.self,
-                    Purgeable.self, Keep.self, Preserve.self, Purge.self, Usage.self,
-                    Verify.self,
-                    Repair.self,
+                    Remove.self, Purgeable.self, Keep.self, Preserve.self, Purge.self, Usage.self,
+                    Verify.self, Repair.self,
                 ]),
         ])
 

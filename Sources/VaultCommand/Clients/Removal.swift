@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
+import UpdateFramework
 import VaultBytes
 import VaultErrors
 
@@ -219,7 +220,7 @@ struct PurgeReport: Report {
             .size("size", "%") { $0.size },
             .text("reason") { $0.reason.rawValue }, .words(", %") { $0.reason.words },
             .text("preservation", ", preservation %") { $0.preservation },
-            .text("lastUse") { $0.lastUse }, .words(", %") { $0.use },
+            .text("lastUse") { $0.lastUse }, .words(", %") { $0.lastUse.asLastUse },
             .flag("requestedByRunning", ", a running program requested it") {
                 $0.isOfRunningProcess
             },
@@ -227,8 +228,9 @@ struct PurgeReport: Report {
     }
 }
 
-extension PurgeablePack {
-    fileprivate var use: String { lastUse.map { "last read \($0)" } ?? "never read" }
+extension UTCTime? {
+    /// How people see when a pack was used last.
+    var asLastUse: String { map { "last read \($0)" } ?? "never read" }
 }
 
 extension PurgeablePack.Reason {

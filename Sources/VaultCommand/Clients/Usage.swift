@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
+import UpdateFramework
 import VaultAuthoring
 import VaultBytes
 import VaultErrors
@@ -44,12 +45,7 @@ struct UsageReport: Report {
     let limits: SizeLimits
 
     /// A size that has a limit.
-    struct Limited {
-        let name: String
-        let size: UInt64
-        let limit: UInt64
-        let remedy: String
-    }
+    typealias Limited = (name: String, size: UInt64, limit: UInt64, remedy: String)
 
     /// What the limits apply to on a device; the others are for authors.
     var limited: [Limited] {
@@ -63,7 +59,7 @@ struct UsageReport: Report {
             ("in access", accessedSize, limits.inUse, "end the access to what is not needed now"),
         ]
         return sizes.compactMap { name, size, limit, remedy in
-            limit.map { Limited(name: name, size: size, limit: $0, remedy: remedy) }
+            limit.map { (name, size, $0, remedy) }
         }
     }
 
@@ -76,6 +72,7 @@ struct UsageReport: Report {
     private func installedSize(of policies: Set<PackPolicy>) -> UInt64 {
         openedSize { policies.contains($0.policy) && $0.purgeReason != .replacedVariant }
     }
+
     private var accessedSize: UInt64 { openedSize(where: \.isInAccess) }
 
     private func openedSize(where isCounted: (StoreUsage.Pack) -> Bool) -> UInt64 {
@@ -180,7 +177,6 @@ extension StoreUsage.Pack {
 
     /// What decides when it goes.
     fileprivate var order: String {
-        let use = lastUse.map { "last read \($0)" } ?? "never read"
-        return purgeReason == nil ? use : "preservation \(preservation), \(use)"
+        purgeReason == nil ? lastUse.asLastUse : "preservation \(preservation), \(lastUse.asLastUse)"
     }
 }

@@ -4,6 +4,7 @@ import SealedPack
 import VaultContent
 import VaultErrors
 import VaultFileSystem
+import VaultKeys
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import SealedPack
 import StrictJSON
 import VaultAuthoring
+import VaultBytes
 import VaultContent
 import VaultErrors
 import VaultSite
@@ -17,7 +18,8 @@ struct ContentPlanReport: Report {
 
     var columns: [Column<Self>] {
         [
-            .table("packs", packColumns) { $0.packs }, .table("tags", tagColumns) { $0.tagSizes },
+            .table("packs", packColumns) { $0.packs },
+            .table("tags", tagColumns) { $0.largest(\.tagSizes).sorted { $0.key < $1.key } },
             .table("devices", deviceColumns) { $0.contents },
             .lines { $0.plan.hasTeams ? ["tags and devices are counted without the packs of teams"] : [] },
             .object("untagged") {
@@ -56,12 +58,14 @@ struct ContentPlanReport: Report {
         ]
     }
 
-    private var tagColumns: [Column<(tag: String, size: UInt64)>] {
-        let (largest, sealed) = (tagSizes.map(\.size).max() ?? 0, sealedTagSizes)
+    private var tagColumns: [Column<(key: String, value: UInt64)>] {
+        let sizes = largest(\.tagSizes)
+        // Of devices that get all packs of a tag as they are published.
+        let sealed = largest(\.sealedTagSizes)
         return [
-            .words { Bar.text($0.size, of: largest) }, .text("tag", " tag %") { $0.tag },
-            .number("openedSize", ": at most % bytes on a device") { $0.size },
-            .number("sealedLength", ", sealed %") { sealed[$0.tag] },
+            .words { Bar.text($0.value, of: sizes.values.max() ?? 0) }, .text("tag", " tag %") { $0.key },
+            .number("openedSize", ": at most % bytes on a device") { $0.value },
+            .number("sealedLength", ", sealed %") { sealed[$0.key] },
         ]
     }
 
@@ -78,26 +82,12 @@ struct ContentPlanReport: Report {
     }
 
     private func updateSize(of content: DeviceContent) -> UInt64? {
-        updates.map { updates in
-            content.packs.reduce(UInt64(0)) { sum, pack in
-                let (sum, overflow) = sum.addingReportingOverflow(updates[pack.id] ?? 0)
-                return overflow ? .max : sum
-            }
-        }
+        updates.map { updates in content.packs.saturatingSum { updates[$0.id] ?? 0 } }
     }
 
     /// Of all devices the largest size of each tag.
-    private var tagSizes: [(tag: String, size: UInt64)] {
-        var sizes: [String: UInt64] = [:]
-        for content in contents { sizes.merge(content.tagSizes, uniquingKeysWith: max) }
-        return sizes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
-
-    /// Of the devices that get all packs of a tag as they are published the largest sealed size.
-    private var sealedTagSizes: [String: UInt64] {
-        var sizes: [String: UInt64] = [:]
-        for content in contents { sizes.merge(content.sealedTagSizes, uniquingKeysWith: max) }
-        return sizes
+    private func largest(_ sizes: (DeviceContent) -> [String: UInt64]) -> [String: UInt64] {
+        contents.reduce(into: [:]) { $0.merge(sizes($1), uniquingKeysWith: max) }
     }
 
     func explain() {
@@ -115,7 +105,7 @@ extension ContentPlan.Pack {
     fileprivate var traitText: String? {
         let texts = offer.traits.map { name, value in
             if case .string(let text) = value { return "\(name)=\(text)" }
-            return "\(name)=\(String(decoding: value.compact().dropLast(), as: UTF8.self))"
+            return "\(name)=\(value.compactText)"
         }
         return texts.unlessEmpty?.joined(separator: " ")
     }

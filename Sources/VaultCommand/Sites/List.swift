@@ -55,7 +55,7 @@ struct List: AsyncParsableCommand {
         if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }
         if published.packs.isEmpty { Console.note("the site lists no packs") }
         for skipped in published.skipped { Console.note("no pack: \(skipped.path): \(skipped.reason)") }
-        for tags in published.withheldTags { Console.note("warning: \(tags.worded)") }
+        Console.warn(of: published.withheldTags)
         for refusal in tree.refusals {
             Console.note("warning: what '\(refusal.role)' lists is left out: \(refusal.error.problem)")
         }
@@ -77,8 +77,7 @@ struct SiteListing: Report {
         var offer: PackOffer { pack.offer }
         var keyIDs: [KeyID] { pack.slots.map(\.keyID) }
         var traitText: String? {
-            guard !offer.traits.isEmpty else { return nil }
-            return String(decoding: JSONValue.object(offer.traits).compact().dropLast(), as: UTF8.self)
+            offer.traits.isEmpty ? nil : JSONValue.object(offer.traits).compactText
         }
     }
 

@@ -100,21 +100,6 @@ struct Plan: AsyncParsableCommand {
     }
 }
 
-/// The limits that sizes are compared with.
-struct SizeLimitOption: ParsableArguments {
-    @Option(
-        name: .customLong("limits"),
-        help: ArgumentHelp(
-            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
-            valueName: "name"))
-    private var name: String?
-
-    /// Nil without the option.
-    func limits() throws(VaultError) -> SizeLimits? {
-        try name.map { name throws(VaultError) in try SizeLimits(named: name) }
-    }
-}
-
 /// Where a file goes, and why.
 extension FileExplanation: Report {
     var columns: [Column<Self>] {
@@ -157,7 +142,7 @@ extension FileExplanation.Rule {
 
     private var effect: String {
         let traits = traits.map { name, value in
-            "\(name)=\(String(decoding: value.compact().dropLast(), as: UTF8.self))"
+            "\(name)=\(value.compactText)"
         }
         let text = (tags.map { "'\($0)'" } + traits).joined(separator: ", ")
         return isDefault

@@ -30,8 +30,7 @@ extension PublicationReport: Report {
 
     /// Prints the warnings, the report, and what follows from it.
     func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool = false) {
-        for finding in findings { Console.note("warning: \(finding.worded)") }
-        for warning in warnings { Console.note("warning: \(warning.worded)") }
+        Console.warn(of: findings + warnings)
         answer(asJSON: isJSON)
         if isJSON { return }
         for restoration in restorations {

@@ -59,7 +59,7 @@ struct Upload: AsyncParsableCommand {
         }
         let report = dryRun ? try await upload.plan(observe) : try await upload.run(observe)
         bars.finish()
-        for warning in report.warnings { Console.note("warning: \(warning.worded)") }
+        Console.warn(of: report.warnings)
         report.answer(asJSON: json)
     }
 }

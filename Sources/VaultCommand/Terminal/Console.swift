@@ -41,6 +41,10 @@ enum Console {
         note("assetvault: \(error.worded)")
     }
 
+    static func warn(of findings: [Finding]) {
+        for finding in findings { note("warning: \(finding.worded)") }
+    }
+
     /// Of a file whose content does not count.
     static func warn(ofDamaged file: VaultError) { note("warning: \(file.worded); it counts as empty") }
 

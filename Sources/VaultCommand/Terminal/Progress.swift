@@ -77,9 +77,7 @@ struct ByteProgress: Equatable {
         let remaining = Double(total - done) / rate
         return remaining < 100 * 3600 ? remaining : nil
     }
-}
 
-extension ByteProgress {
     private static let width = 30
 
     /// As text: a bar, or the bytes where the total is not known; the rate, and the remaining time.

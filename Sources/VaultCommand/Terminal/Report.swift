@@ -177,6 +177,9 @@ extension JSONValue {
     static func texts(_ values: some Sequence<some CustomStringConvertible>) -> JSONValue {
         .array(values.map { .string($0.description) })
     }
+
+    /// In one line.
+    var compactText: String { String(decoding: compact().dropLast(), as: UTF8.self) }
 }
 
 extension Finding {

@@ -40,8 +40,9 @@ struct TrustOptions: ParsableArguments {
 }
 
 extension MetadataReport {
-    func tell() {
-        for warning in warnings { Console.note("warning: \(warning.worded)") }
+    /// Prints the warnings, and what was written.
+    func answer() {
+        Console.warn(of: warnings)
         if !written.isEmpty || warnings.isEmpty { Console.wrote(written) }
     }
 }
@@ -70,7 +71,7 @@ struct TrustAddKey: AsyncParsableCommand {
                 .key, "it is no public key in PEM of a supported kind", at: key,
                 remedy: "get it by 'openssl pkey -in KEY.pem -pubout'")
         }
-        try await options.change().apply(.addKey(key, to: role.role)).tell()
+        try await options.change().apply(.addKey(key, to: role.role)).answer()
     }
 }
 
@@ -91,7 +92,7 @@ struct TrustRemoveKey: AsyncParsableCommand {
     var keyID: String
 
     func run() async throws {
-        try await options.change().apply(.removeKey(keyID, from: role.role)).tell()
+        try await options.change().apply(.removeKey(keyID, from: role.role)).answer()
     }
 }
 
@@ -111,7 +112,7 @@ struct TrustThreshold: AsyncParsableCommand {
     var threshold: Int
 
     func run() async throws {
-        try await options.change().apply(.threshold(threshold, of: role.role)).tell()
+        try await options.change().apply(.threshold(threshold, of: role.role)).answer()
     }
 }
 
@@ -147,7 +148,7 @@ struct TrustRotate: AsyncParsableCommand {
     @OptionGroup var role: RoleArgument
 
     func run() async throws {
-        try await options.change().rotate(role.role).tell()
+        try await options.change().rotate(role.role).answer()
     }
 }
 
@@ -167,7 +168,7 @@ struct TrustRefresh: AsyncParsableCommand {
     @OptionGroup var options: TrustOptions
 
     func run() async throws {
-        try await options.change().refresh().tell()
+        try await options.change().refresh().answer()
     }
 }
 

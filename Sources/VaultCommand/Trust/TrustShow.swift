@@ -54,7 +54,7 @@ struct TrustShow: AsyncParsableCommand {
                 Console.note("\(vault.pending)/\(name) waits for signatures")
             }
         }
-        for warning in summary.warnings { Console.note("warning: \(warning.worded)") }
+        Console.warn(of: summary.warnings)
     }
 }
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import VaultAuthoring
+import VaultErrors
 
 /// A number of bytes, as options take it: `500`, `10MB`, `1.5GiB`.
 struct ByteCount: ExpressibleByArgument, Equatable, CustomStringConvertible {
@@ -38,6 +40,21 @@ struct ByteCount: ExpressibleByArgument, Equatable, CustomStringConvertible {
         "": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
         "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
     ]
+}
+
+/// The limits that sizes are compared with.
+struct SizeLimitOption: ParsableArguments {
+    @Option(
+        name: .customLong("limits"),
+        help: ArgumentHelp(
+            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
+            valueName: "name"))
+    private var name: String?
+
+    /// Nil without the option.
+    func limits() throws(VaultError) -> SizeLimits? {
+        try name.map { name throws(VaultError) in try SizeLimits(named: name) }
+    }
 }
 
 /// Draws sizes beside each other.
