@@ -35,7 +35,6 @@ struct Downloader: AsyncParsableCommand {
 
     @OptionGroup var budget: DownloaderLimitOptions
     @OptionGroup var limits: ClientLimitOptions
-    @OptionGroup var network: MeteredOptions
 
     @Flag(help: "Print what became of each pack as JSON.")
     var json = false
@@ -44,7 +43,6 @@ struct Downloader: AsyncParsableCommand {
         ProcessSettings.useOneArena()
         var configuration = try client.configuration(of: store.layout)
         limits.apply(to: &configuration)
-        network.apply(to: &configuration)
         budget.apply(to: &configuration)
         let progress = FetchProgress()
         defer { progress.finish() }

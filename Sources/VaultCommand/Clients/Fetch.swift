@@ -32,7 +32,6 @@ struct Fetch: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var limits: ClientLimitOptions
-    @OptionGroup var network: MeteredOptions
 
     @Flag(help: "Fetch every pack.")
     var all = false
@@ -82,7 +81,6 @@ struct Fetch: AsyncParsableCommand {
         let selection = try selection
         var configuration = try client.configuration(of: store.layout)
         limits.apply(to: &configuration)
-        network.apply(to: &configuration)
         configuration.keys = try keys.cachedProvider()
         configuration.form = form.form
         configuration.policy.preloadsLockedPacks = preload

@@ -79,7 +79,7 @@ struct ListingOptions: ParsableArguments {
     }
 }
 
-/// Limits of a client.
+/// Limits of a client that downloads.
 struct ClientLimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many packs to work on at a time, at most.", valueName: "count"))
     var parallel = 4
@@ -95,6 +95,8 @@ struct ClientLimitOptions: ParsableArguments {
             "Bytes that all other packs may take once opened, counted likewise.", valueName: "bytes"))
     var installedSize: ByteCount?
 
+    @OptionGroup var network: MeteredOptions
+
     func validate() throws {
         if parallel < 1 { throw ValidationError("--parallel takes a count, 1 or more") }
     }
@@ -103,6 +105,7 @@ struct ClientLimitOptions: ParsableArguments {
         configuration.packsAtOnce = parallel
         configuration.policy.essentialInstalledSize = essentialSize?.bytes
         configuration.policy.installedSize = installedSize?.bytes
+        network.apply(to: &configuration)
     }
 }
 

@@ -130,8 +130,9 @@ extension Column {
     fileprivate var joinsCell: Bool { label?.first.map { ",;: ".contains($0) } ?? false }
 
     fileprivate func cell(of row: Row) -> String? {
-        guard let label else { return nil }
-        return text(row).map { label.replacing("%", with: $0, maxReplacements: 1) }
+        guard let label, let text = text(row) else { return nil }
+        guard let place = label.firstIndex(of: "%") else { return label }
+        return label[..<place] + text + label[label.index(after: place)...]
     }
 }
 
