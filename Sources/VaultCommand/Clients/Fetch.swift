@@ -129,13 +129,7 @@ struct Fetch: AsyncParsableCommand {
             try await client.requireKnownTraits(within: time.duration)
             return try await client.costs(of: selection, within: time.duration)
         }
-        let report = DownloadReport(costs: costs)
-        report.answer(asJSON: json)
-        if !json {
-            Console.note(
-                costs.isEmpty
-                    ? "nothing is to be downloaded" : "\(report.bytes) bytes in all are to be downloaded")
-        }
+        DownloadReport(costs: costs).answer(asJSON: json)
     }
 }
 
@@ -143,7 +137,11 @@ struct Fetch: AsyncParsableCommand {
 struct DownloadReport: Report {
     let costs: [DownloadCost]
 
-    var bytes: UInt64 { costs.saturatingSum(\.cost.bytes) }
+    private var bytes: UInt64 { costs.saturatingSum(\.cost.bytes) }
+
+    var notes: [String] {
+        [costs.isEmpty ? "nothing is to be downloaded" : "\(bytes) bytes in all are to be downloaded"]
+    }
 
     var columns: [Column<Self>] {
         [

@@ -166,7 +166,6 @@ struct Purge: AsyncParsableCommand {
             packs: packs, store: store, isDryRun: dryRun, freeSize: try store.freeSize(),
             wantedSize: free?.bytes)
         report.answer(asJSON: json)
-        if !json { Console.note(report.summary) }
         guard let wanted = free?.bytes, report.freeSizeAfter < wanted else { return }
         let missing = wanted - report.freeSizeAfter
         throw VaultError(
@@ -192,14 +191,13 @@ struct PurgeReport: Report {
     /// Bytes that are free, or would be.
     var freeSizeAfter: UInt64 { isDryRun ? freeSize + min(size, .max - freeSize) : freeSize }
 
-    var summary: String {
+    var notes: [String] {
         if packs.isEmpty {
-            let isEnough = wantedSize.map { freeSize >= $0 } ?? false
-            return isEnough
-                ? "enough is free: \(Bar.size(freeSize))" : "nothing may go; \(Bar.size(freeSize)) are free"
+            let (isEnough, free) = (freeSize >= wantedSize ?? .max, Bar.size(freeSize))
+            return [isEnough ? "enough is free: \(free)" : "nothing may go; \(free) are free"]
         }
-        return
-            "\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(isDryRun ? "would be free then" : "are free now")"
+        let time = isDryRun ? "would be free then" : "are free now"
+        return ["\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(time)"]
     }
 
     var columns: [Column<Self>] {

@@ -30,7 +30,6 @@ struct Verify: AsyncParsableCommand {
         }
         let report = VerificationReport(packs: found)
         report.answer(asJSON: json)
-        if !json, found.isEmpty { Console.note("no pack is loaded") }
         if let error = report.error { throw error }
     }
 }
@@ -42,6 +41,8 @@ struct VerificationReport: Report {
     var columns: [Column<Self>] {
         [.table("packs", PackCondition.columns) { $0.packs }]
     }
+
+    var notes: [String] { packs.isEmpty ? ["no pack is loaded"] : [] }
 
     /// The first damage, else the first missing key.
     var error: VaultError? {

@@ -90,13 +90,11 @@ struct ContentPlanReport: Report {
         contents.reduce(into: [:]) { $0.merge(sizes($1), uniquingKeysWith: max) }
     }
 
-    func explain() {
-        for finding in findings { Console.note("\(finding.severity.name): \(finding.text)") }
-        let pinned = packs.filter { $0.pin != nil }.count
-        guard pinned > 0 else { return }
-        Console.note(
+    var notes: [String] {
+        let pinned = packs.count { $0.pin != nil }
+        let held =
             "\(pinned.counting("pack")) \(pinned == 1 ? "is" : "are") held at what was restored, whatever the sources are; 'assetvault restore' with --latest lists the sources again"
-        )
+        return findings.map { "\($0.severity.name): \($0.text)" } + (pinned > 0 ? [held] : [])
     }
 }
 

@@ -84,7 +84,6 @@ struct Plan: AsyncParsableCommand {
             report.findings += Finding.uncountedUpdates(preview.uncountedUpdates)
         }
         report.answer(asJSON: json)
-        if !json { report.explain() }
         if let first = findings.lazy.compactMap(\.error).first {
             throw first.with(at: vault.path)
         }

@@ -52,9 +52,7 @@ struct Prune: AsyncParsableCommand {
         }
         let host = try host.site()
         let plan = try await plan(at: host)
-        let report = PruneReport(plan: plan, isDryRun: dryRun || host != nil)
-        report.answer(asJSON: json)
-        if !json { report.explain() }
+        PruneReport(plan: plan, isDryRun: dryRun || host != nil).answer(asJSON: json)
         if host != nil, !plan.removals.isEmpty {
             Console.note("nothing was removed: a host removes no file on request; remove these there")
         }
@@ -117,14 +115,14 @@ struct PruneReport: Report {
     }
 
     /// How many files stay for each reason, and how many go.
-    func explain() {
-        if plan.kept.isEmpty { Console.note("every other file is part of what is published now") }
+    var notes: [String] {
+        var notes = plan.kept.isEmpty ? ["every other file is part of what is published now"] : []
         var reasons: [KeepingReason] = []
         for file in plan.kept where !reasons.contains(file.reason) { reasons.append(file.reason) }
         for reason in reasons {
-            Console.note("\(reason): \(Self.sum(plan.kept.filter { $0.reason == reason }.map(\.length)))")
+            notes.append("\(reason): \(Self.sum(plan.kept.filter { $0.reason == reason }.map(\.length)))")
         }
-        Console.note("\(isDryRun ? "would remove" : "removed") \(Self.sum(plan.removals.map(\.length)))")
+        return notes + ["\(isDryRun ? "would remove" : "removed") \(Self.sum(plan.removals.map(\.length)))"]
     }
 
     private static func sum(_ lengths: [UInt64]) -> String {

@@ -29,7 +29,7 @@ extension PublicationReport: Report {
     }
 
     /// Prints the warnings, the report, and what follows from it.
-    func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool = false) {
+    func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
         Console.warn(of: findings + warnings)
         answer(asJSON: isJSON)
         if isJSON { return }

@@ -5,16 +5,20 @@ import VaultErrors
 protocol Report {
     /// Those of the whole answer; tables are among them.
     var columns: [Column<Self>] { get }
+    /// For people, after the lines, on standard error.
+    var notes: [String] { get }
 }
 
 extension Report {
     /// Each is one line of standard output.
     var lines: [String] { columns.lines(of: self) }
     var json: JSONObject { columns.json(of: self) }
+    var notes: [String] { [] }
 
     func answer(asJSON isJSON: Bool) {
         if isJSON { return Console.answer(json: json) }
         for line in lines { Console.answer(line) }
+        for note in notes { Console.note(note) }
     }
 }
 
