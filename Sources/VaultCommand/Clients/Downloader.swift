@@ -33,43 +33,6 @@ struct Downloader: AsyncParsableCommand {
         })
     var request: ContentRequest
 
-    @OptionGroup var budget: DownloaderLimitOptions
-    @OptionGroup var limits: ClientLimitOptions
-
-    @Flag(help: "Print what became of each pack as JSON.")
-    var json = false
-
-    func run() async throws {
-        ProcessSettings.useOneArena()
-        var configuration = try client.configuration(of: store.layout)
-        limits.apply(to: &configuration)
-        budget.apply(to: &configuration)
-        let progress = FetchProgress()
-        defer { progress.finish() }
-        let result = await outcome { () throws(VaultError) in
-            let downloader = try PackDownloader(configuration)
-            try await downloader.requireKnownTraits(within: budget.budget.time)
-            return try await downloader.run(request, within: budget.budget) { progress.show($0) }
-        }
-        progress.finish()
-        if json {
-            DownloaderAnswer(outcome: result, removed: progress.removed).answer(asJSON: true)
-        }
-        let report = try result.get()
-        FetchProgress.note(unstated: report.unstatedTraits)
-        if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
-        if let error = report.firstError {
-            progress.reportFailures(and: report.refusals, before: error)
-            throw error
-        }
-        if progress.hasPrintedNothing {
-            Console.note("nothing was to be downloaded: the store has what the site lists")
-        }
-    }
-}
-
-/// Limits of a run of the downloader.
-struct DownloaderLimitOptions: ParsableArguments {
     @OptionGroup var time: TimeOption
 
     @Option(
@@ -89,6 +52,11 @@ struct DownloaderLimitOptions: ParsableArguments {
             "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
     var allowance: ByteCount?
 
+    @OptionGroup var limits: ClientLimitOptions
+
+    @Flag(help: "Print what became of each pack as JSON.")
+    var json = false
+
     /// No run takes less, and a much smaller number is a mistaken unit.
     private static let leastMemory = ByteCount(bytes: DownloaderBudget.leastMemory)
 
@@ -99,11 +67,34 @@ struct DownloaderLimitOptions: ParsableArguments {
         }
     }
 
-    var budget: DownloaderBudget { DownloaderBudget(time: time.duration, memory: memory.bytes) }
-
-    func apply(to configuration: inout VaultConfiguration) {
+    func run() async throws {
+        ProcessSettings.useOneArena()
+        var configuration = try client.configuration(of: store.layout)
+        limits.apply(to: &configuration)
         configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
         configuration.policy.downloadAllowance = allowance?.bytes
+        let budget = DownloaderBudget(time: time.duration, memory: memory.bytes)
+        let progress = FetchProgress()
+        defer { progress.finish() }
+        let result = await outcome { () throws(VaultError) in
+            let downloader = try PackDownloader(configuration)
+            try await downloader.requireKnownTraits(within: budget.time)
+            return try await downloader.run(request, within: budget) { progress.show($0) }
+        }
+        progress.finish()
+        if json {
+            DownloaderAnswer(outcome: result, removed: progress.removed).answer(asJSON: true)
+        }
+        let report = try result.get()
+        FetchProgress.note(unstated: report.unstatedTraits)
+        if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
+        if let error = report.firstError {
+            progress.reportFailures(and: report.refusals, before: error)
+            throw error
+        }
+        if progress.hasPrintedNothing {
+            Console.note("nothing was to be downloaded: the store has what the site lists")
+        }
     }
 }
 

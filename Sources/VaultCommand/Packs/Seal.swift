@@ -53,8 +53,7 @@ struct Seal: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write the manifest, if not beside the pack.", valueName: "file"))
     var manifest: String?
 
-    @OptionGroup var effort: CompressionOptions
-    @OptionGroup var unpacking: UnpackingOptions
+    @OptionGroup var sealing: SealingOptions
 
     @Flag(help: "Pack what links point to, instead of refusing them.")
     var followLinks = false
@@ -83,7 +82,7 @@ struct Seal: AsyncParsableCommand {
             packVersion.map { .exactly($0) } ?? earlier.map { .following($0) } ?? .exactly(1)
         let order = SealingRequest(
             id: packID, versioning: versioning, key: choice.key, slots: choice.slots,
-            offer: earlier?.manifest?.offer ?? PackOffer(), compression: effort.compression ?? .standard,
+            offer: earlier?.manifest?.offer ?? PackOffer(), compression: sealing.compression ?? .standard,
             previous: earlier)
         let result = try await output == "-" ? sealToStandardOutput(order) : sealToFile(order)
         if json {
@@ -123,10 +122,10 @@ struct Seal: AsyncParsableCommand {
     private func openSource(beside place: FilePath) throws(VaultError) -> PackSource {
         guard source != "-" else {
             return try PackSource(
-                unpacking: try StandardStreams.input(), beside: place, limit: unpacking.limit)
+                unpacking: try StandardStreams.input(), beside: place, limit: sealing.unpackingLimit)
         }
         return try PackSource(
-            FilePath(source), unpackingBeside: place, followLinks: followLinks, limit: unpacking.limit)
+            FilePath(source), unpackingBeside: place, followLinks: followLinks, limit: sealing.unpackingLimit)
     }
 }
 
@@ -153,18 +152,15 @@ extension PackID {
 
 extension Compression: ExpressibleByArgument {}
 
-/// The level of compression.
-struct CompressionOptions: ParsableArguments {
+/// How sources are read and compressed.
+struct SealingOptions: ParsableArguments {
     @Option(
         help: """
             How hard to compress what is sealed anew: 'max' takes many times as long, and 90 MB of memory a core; it is for what is sealed once and \
             downloaded often. Unchanged pieces of an earlier version stay as they are.
             """)
     var compression: Compression?
-}
 
-/// The limit of an archive's unpacked size.
-struct UnpackingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
@@ -173,5 +169,5 @@ struct UnpackingOptions: ParsableArguments {
             """, valueName: "bytes"))
     var maxUnpacked: ByteCount?
 
-    var limit: UnpackingLimit { maxUnpacked.map { UnpackingLimit(total: $0.bytes) } ?? .standard }
+    var unpackingLimit: UnpackingLimit { maxUnpacked.map { UnpackingLimit(total: $0.bytes) } ?? .standard }
 }

@@ -58,8 +58,7 @@ struct Publish: AsyncParsableCommand {
 
     @OptionGroup var keys: KeyOptions
     @OptionGroup var signing: SigningOptions
-    @OptionGroup var effort: CompressionOptions
-    @OptionGroup var unpacking: UnpackingOptions
+    @OptionGroup var sealing: SealingOptions
 
     @Option(
         name: .customLong("offline-until"),
@@ -97,8 +96,8 @@ struct Publish: AsyncParsableCommand {
         defer { bars.finish() }
         var order = PublicationRequest(keys: try keys.cachedProvider(), now: .now)
         order.passphrase = try signing.passphrase()
-        order.compression = effort.compression
-        order.unpackingLimit = unpacking.limit
+        order.compression = sealing.compression
+        order.unpackingLimit = sealing.unpackingLimit
         order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
         order.host = try host.site()
         order.isStrict = strict

@@ -21,20 +21,6 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))
     var port: UInt16 = 0
 
-    @OptionGroup var network: NetworkOptions
-
-    func run() async throws {
-        let folder = FilePath(site)
-        try folder.requireSite()
-        let server = DevelopmentServer(root: folder, port: port, conditions: network.conditions) {
-            Console.note("fault: \($0)")
-        }
-        try await server.run { Console.answer($0) }
-    }
-}
-
-/// A bad network to try an app with.
-struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Send so many bytes a second, on all connections together.", valueName: "size"))
     var throttle: ByteCount?
@@ -69,7 +55,17 @@ struct NetworkOptions: ParsableArguments {
         if throttle?.bytes == 0 { throw ValidationError("--throttle takes 1 byte a second or more") }
     }
 
-    var conditions: NetworkConditions {
+    func run() async throws {
+        let folder = FilePath(site)
+        try folder.requireSite()
+        let server = DevelopmentServer(root: folder, port: port, conditions: conditions) {
+            Console.note("fault: \($0)")
+        }
+        try await server.run { Console.answer($0) }
+    }
+
+    /// A bad network to try an app with.
+    private var conditions: NetworkConditions {
         var conditions = NetworkConditions()
         conditions.bytesPerSecond = throttle?.bytes
         conditions.latency = .milliseconds(Int64(latency))
