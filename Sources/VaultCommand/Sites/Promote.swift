@@ -108,9 +108,8 @@ extension PackNames {
 extension PromotionReport: Report {
     var columns: [Column<Self>] {
         [
-            .text("channel") { $0.channel.name }, .table("packs", packColumns) { $0.packs }.onlyJSON,
-            .table(nil, packColumns) { $0.packs.filter { $0.change != .unchanged } },
-            .unchanged { $0.packs.count { $0.change == .unchanged } },
+            .text("channel") { $0.channel.name },
+            .changes("packs", packColumns, where: \.isChanged) { $0.packs },
             .number("restoredSnapshot") { $0.restored?.version }.orNull,
             .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
             .texts("warnings") { $0.warnings.map(\.worded) },
@@ -138,6 +137,8 @@ extension PromotionReport: Report {
 }
 
 extension PromotionReport.Pack {
+    fileprivate var isChanged: Bool { change != .unchanged }
+
     fileprivate var versions: String {
         switch change {
         case .added: "version \(version ?? 0), a new name for clients"

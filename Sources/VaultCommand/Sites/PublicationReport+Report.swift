@@ -6,9 +6,8 @@ import VaultSite
 extension PublicationReport: Report {
     var columns: [Column<Self>] {
         [
-            .text("channel") { $0.channel?.name }.orNull, .table("packs", Pack.columns) { $0.packs }.onlyJSON,
-            .table(nil, Pack.columns) { $0.packs.filter { $0.change != .unchanged } },
-            .unchanged { $0.packs.count { $0.change == .unchanged } },
+            .text("channel") { $0.channel?.name }.orNull,
+            .changes("packs", Pack.columns, where: \.isChanged) { $0.packs },
             .table("resealed", Resealed.columns) { $0.resealed },
             .lines { $0.resealedLines },
             .table("restored", Restoration.columns) { $0.restorations },
@@ -108,6 +107,8 @@ extension PublicationReport.Pack {
             .table("updates", PublicationReport.Update.columns) { $0.updates },
         ]
     }
+
+    fileprivate var isChanged: Bool { change != .unchanged }
 
     /// Details beside the word for the change.
     private var remark: String? {

@@ -116,9 +116,20 @@ extension Column {
             })
     }
 
-    /// Only for people: how many packs did not change.
-    static func unchanged(_ count: @escaping (Row) -> Int) -> Column {
-        lines { row in count(row) > 0 ? ["unchanged  \(count(row).counting("pack"))"] : [] }
+    /// Rows of packs, of which people see those that changed, and the number of the others.
+    static func changes<Part>(
+        _ name: String, _ columns: [Column<Part>], where isChanged: @escaping (Part) -> Bool,
+        _ packs: @escaping (Row) -> [Part]
+    ) -> Column {
+        var column = table(name, columns, packs)
+        column.below = { row in
+            let packs = packs(row)
+            let changed = packs.filter(isChanged)
+            let rest = (packs.count - changed.count).counting("pack")
+            return changed.flatMap { columns.lines(of: $0) }
+                + (changed.count < packs.count ? ["unchanged  \(rest)"] : [])
+        }
+        return column
     }
 
     /// The same table, which only scripts see.
