@@ -64,12 +64,10 @@ struct Access: AsyncParsableCommand {
     }
 
     private func access() async throws(VaultError) -> ResourceAccess {
-        let layout = store.layout
         guard let site else { return try await storedAccess() }
-        var configuration = VaultConfiguration(
-            site: try SiteLocation(site), store: layout, trustedRoot: try trust.root(),
-            keys: try keys.cachedProvider(), transport: try connection.transport())
-        try view.apply(to: &configuration, over: connection)
+        var configuration = try view.configuration(
+            of: SiteLocation(site), for: store.layout, trusting: trust.root(), over: connection)
+        configuration.keys = try keys.cachedProvider()
         configuration.policy.accessedSize = inUse?.bytes
         network.apply(to: &configuration)
         return try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in

@@ -27,11 +27,9 @@ struct ClientOptions: ParsableArguments {
     func configuration(of store: StoreLayout) throws(VaultError) -> VaultConfiguration {
         let location = try SiteLocation(url)
         if mirror.isEmpty, let folder = location.path { try folder.requireSite() }
-        var configuration = VaultConfiguration(
-            site: location, store: store, transport: try connection.transport())
+        var configuration = try view.configuration(
+            of: location, for: store, trusting: TrustedRootOption.root(named: trust), over: connection)
         for text in mirror { configuration.mirrors.append(try SiteLocation(text)) }
-        configuration.trustedRoot = try TrustedRootOption.root(named: trust)
-        try view.apply(to: &configuration, over: connection)
         return configuration
     }
 }
@@ -52,13 +50,17 @@ struct ViewOptions: ParsableArguments {
         get throws(VaultError) { traits.isEmpty ? nil : try DeviceTraits(parsing: traits) }
     }
 
-    func apply(
-        to configuration: inout VaultConfiguration, over connection: TransportOptions
-    ) throws(VaultError) {
+    func configuration(
+        of site: SiteLocation, for store: StoreLayout, trusting root: [UInt8]?,
+        over connection: TransportOptions
+    ) throws(VaultError) -> VaultConfiguration {
+        var configuration = VaultConfiguration(
+            site: site, store: store, trustedRoot: root, transport: try connection.transport())
         configuration.policy.allowedHosts = try connection.allowedHosts()
         configuration.channel = try listing.channel.channel
         configuration.appVersion = try listing.version
         configuration.device = try device
+        return configuration
     }
 }
 
