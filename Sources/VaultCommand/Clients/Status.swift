@@ -53,11 +53,23 @@ extension PackStatus {
             .text("category") { $0.state.failure?.category?.rawValue },
             .number("bytes", ", %") { $0.state.arriving?.bytes },
             .number("total", " of % bytes are there") { $0.state.arriving?.total },
+            .text("availability") { $0.availability?.rawValue }, .words(", %") { $0.availability?.words },
         ]
     }
 
     private var loaded: String {
         loadedVersion.map { "version \($0) \(form?.rawValue ?? "")" } ?? "no version loaded"
+    }
+}
+
+extension PackAvailability {
+    /// For people, where it says more than the state.
+    fileprivate var words: String? {
+        switch self {
+        case .outOfDate: "another version is listed"
+        case .obsolete: "no longer listed"
+        case .available, .downloading, .awaitingKey, .upToDate: nil
+        }
     }
 }
 
