@@ -5,6 +5,7 @@ import Foundation
 
 private func presumed<Value>() -> Value { fatalError("presumed") }
 
+let vault: Vault = presumed()
 var client: VaultClient { presumed() }
 var request: ResourceRequest { presumed() }
 var site: SiteLocation { presumed() }

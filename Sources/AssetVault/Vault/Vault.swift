@@ -1,4 +1,5 @@
 public import SealedPack
+public import SystemPackage
 import VaultConcurrency
 public import VaultErrors
 public import VaultKeys
@@ -8,8 +9,7 @@ public import VaultSite
 ///
 /// ```swift
 /// let vault = try Vault(
-///     site: "https://cdn.example.com/game", trustedRoot: root, store: StoreLayout(root: "store"),
-///     keys: .environment("GAME_KEY"))
+///     site: "https://cdn.example.com/game", trustedRoot: root, store: "store", keys: .environment("GAME_KEY"))
 /// vault.settings.device = ["scale": 2, "language": "de-AT"]
 /// let report = try await vault.update { bar.fraction = $0.fraction }
 /// let map = try await vault["levels/one"].bytes("map.json")
@@ -41,11 +41,11 @@ public final class Vault: Sendable {
     ///   - site: a URL (`https`, `http`, `file`) or a path.
     ///   - mirrors: other hosts of the same site, asked when the first one fails.
     ///   - trustedRoot: the bytes of the site's `trusted-root.json`, which came with the app; nil where the store has one already.
-    ///   - store: where packs are kept.
+    ///   - store: the folder in which packs are kept; three areas of their own take a ``VaultConfiguration``.
     ///   - keys: opens packs; see ``init(site:mirrors:trustedRoot:store:settings:)`` for a vault without keys.
     /// - Throws: `.usage` for what can't work.
     public convenience init(
-        site: String, mirrors: [String] = [], trustedRoot: [UInt8]? = nil, store: StoreLayout,
+        site: String, mirrors: [String] = [], trustedRoot: [UInt8]? = nil, store: FilePath,
         keys: some KeyProvider, settings: VaultSettings = VaultSettings()
     ) throws(VaultError) {
         var configuration = try VaultConfiguration(site, mirrors, trustedRoot, store, settings)
@@ -55,7 +55,7 @@ public final class Vault: Sendable {
 
     /// The same without keys: packs are downloaded and verified, and wait until a key is there (``unlock(with:)``).
     public convenience init(
-        site: String, mirrors: [String] = [], trustedRoot: [UInt8]? = nil, store: StoreLayout,
+        site: String, mirrors: [String] = [], trustedRoot: [UInt8]? = nil, store: FilePath,
         settings: VaultSettings = VaultSettings()
     ) throws(VaultError) {
         try self.init(VaultConfiguration(site, mirrors, trustedRoot, store, settings))
@@ -222,10 +222,10 @@ public struct VaultSettings: Sendable {
 
 extension VaultConfiguration {
     fileprivate init(
-        _ site: String, _ mirrors: [String], _ trustedRoot: [UInt8]?, _ store: StoreLayout,
+        _ site: String, _ mirrors: [String], _ trustedRoot: [UInt8]?, _ store: FilePath,
         _ settings: VaultSettings
     ) throws(VaultError) {
-        self.init(site: try SiteLocation(site), store: store, trustedRoot: trustedRoot)
+        self.init(site: try SiteLocation(site), store: StoreLayout(root: store), trustedRoot: trustedRoot)
         for mirror in mirrors { self.mirrors.append(try SiteLocation(mirror)) }
         settings.apply(to: &self)
     }
