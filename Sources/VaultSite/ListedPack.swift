@@ -12,6 +12,8 @@ public struct ListedPack: Sendable {
     public private(set) var pack: PackManifest
     /// What other clients take: the first that is for their version of the app. The newest first.
     public private(set) var otherVersions: [PackManifest]
+    /// All of them, that of the record first.
+    public var versions: [PackManifest] { [pack] + otherVersions }
     public let target: TargetRecord
 
     /// Whether this release can read all versions that the record holds.
@@ -113,10 +115,15 @@ public struct ListedPack: Sendable {
         try self.init(TargetRecord(path: pack.id.targetPath, json: json))
     }
 
+    /// A listing to be signed, of all versions of a pack; nil where there is none.
+    public init?(_ versions: [PackManifest]) throws(VaultError) {
+        guard let first = versions.first else { return nil }
+        try self.init(first, otherVersions: Array(versions.dropFirst()))
+    }
+
     /// The version for a client; nil where none is for its version of the app. A client without one counts as the newest app: it
     /// takes the version that is for apps without an upper bound, else that with the highest one.
     public func version(for app: AppVersion?) -> PackManifest? {
-        let versions = [pack] + otherVersions
         if let app { return versions.first { $0.offer.apps.admits(app) } }
         if let unbounded = versions.first(where: { $0.offer.apps.before == nil }) { return unbounded }
         let highest = versions.compactMap(\.offer.apps.before).max()

@@ -8,7 +8,7 @@ extension PublishedPacks {
         var found: [MetadataRole: Set<String>] = [:]
         for listed in packs {
             guard let team = listed.signer else { continue }
-            for pack in [listed.pack] + listed.otherVersions where !pack.offer.withheldTags.isEmpty {
+            for pack in listed.versions where !pack.offer.withheldTags.isEmpty {
                 found[team, default: []].formUnion(pack.offer.withheldTags)
             }
         }

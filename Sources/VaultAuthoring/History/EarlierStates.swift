@@ -11,31 +11,27 @@ struct EarlierStates {
     private let roots: [VerifiedRoot]
     private let snapshots: SignatureHistory
     private let targets: SignatureHistory
+    /// Whether what only keys have signed counts that the newest root no longer names.
     private let acceptsRemovedKeys: Bool
 
     /// How many snapshots are looked at for a time.
     private static let limit: Int64 = 1024
 
-    /// - Parameter acceptsRemovedKeys: also use what only keys have signed that the newest root no longer names.
     /// - Throws: `usage` for a team's vault, which has no snapshot; `missing` before the first publication.
-    init(of session: AuthorSession, acceptingRemovedKeys acceptsRemovedKeys: Bool) async throws(VaultError) {
+    init(of session: AuthorSession) async throws(VaultError) {
         let vault = session.vault
         guard case .site(let site) = session.published else {
             throw VaultError(
                 .usage, "a team's vault has no snapshot, which says what belongs together",
                 at: vault.path.string, remedy: "restore each pack by its version")
         }
-        guard let tree = site.tree else {
-            throw VaultError(
-                .missing, "nothing was published yet", at: vault.site.string, remedy: "publish first",
-                hint: .publishing)
-        }
+        guard let tree = site.tree else { throw vault.nothingPublished }
         current = tree
         source = session.host?.source ?? MetadataFolder(vault.metadata)
         roots = try await vault.roots()
         snapshots = SignatureHistory(of: .snapshot, under: roots)
         targets = SignatureHistory(of: .targets, under: roots)
-        self.acceptsRemovedKeys = acceptsRemovedKeys
+        acceptsRemovedKeys = session.request.acceptsRemovedKeys
     }
 
     /// What the vault itself listed in a channel, and under which snapshot.

@@ -14,11 +14,19 @@ struct PackHistory {
     /// Where the metadata came from, for messages.
     private let source: any MetadataSource
 
-    init(of vault: VaultFolder, from source: any MetadataSource, signedBy signers: TargetsSignatureHistory) {
-        self.vault = vault
-        self.signers = signers
-        self.source = source
+    /// Whether what only keys have signed counts that the newest root no longer names.
+    private let acceptsRemovedKeys: Bool
+
+    init(of session: AuthorSession) async throws(VaultError) {
+        vault = session.vault
         folder = MetadataFolder(vault.metadata)
+        source = session.host?.source ?? folder
+        acceptsRemovedKeys = session.request.acceptsRemovedKeys
+        signers =
+            switch session.published {
+            case .site: TargetsSignatureHistory(under: try await vault.roots())
+            case .teamRole(let published): TargetsSignatureHistory(published.trust, in: published.role)
+            }
     }
 
     /// The manifest of one kept version.
@@ -26,12 +34,10 @@ struct PackHistory {
     /// - Parameters:
     ///   - id: the ID in the metadata, a digest where names are hidden.
     ///   - name: the ID in vault.json, for messages.
-    ///   - acceptsRemovedKeys: also return a version signed only by keys that the newest root no longer lists.
     /// - Throws: `untrusted` if only removed keys signed it and they are not accepted, or if two different packs were
     ///   signed with this version; `missing` if none lists it.
     func manifest(
-        listedAs id: PackID, declaredAs name: PackID, version: UInt64,
-        acceptingRemovedKeys acceptsRemovedKeys: Bool
+        listedAs id: PackID, declaredAs name: PackID, version: UInt64
     ) throws(VaultError) -> PackManifest {
         var found: PackManifest?
         var refused: (file: MetadataFileName, root: Int64)?

@@ -2,50 +2,45 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-public import VaultErrors
+import VaultErrors
 import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-/// The metadata files that a command wrote to a site.
-public struct MetadataReport: Sendable {
-    public internal(set) var written: [String] = []
-    public internal(set) var warnings: [Finding] = []
-}
-
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.
 struct MetadataPublisher {
     private let session: AuthorSession
+    private let change: ProposedChange
     private var site: CurrentSite
-    var roots: RootRenewal
-    private let deliveries: [TeamDelivery]
-    private let changed: [Channel: [TargetRecord]]
+    private var roots: RootRenewal
     private var vault: VaultFolder { session.vault }
     private var signing: MetadataSigning { roots.signing }
+    private var deliveries: [TeamDelivery] { change.deliveries }
 
-    /// - Parameters:
-    ///   - changed: what the vault itself lists in these channels from now on; other channels stay as they are.
-    ///   - names: what quiet IDs in any channel stand for, as far as that is known.
-    ///   - key: that the next root is to name.
     /// - Throws: `usage` for a name within the paths of a team; `untrusted` for a host that shows an older root.
-    init(
-        of site: CurrentSite, in session: AuthorSession, roots: RootRenewal, deliveries: [TeamDelivery],
-        listing changed: [Channel: [TargetRecord]] = [:], naming names: PackNames = PackNames(),
-        adding key: VerifyingKey? = nil
-    ) throws(VaultError) {
-        (self.session, self.site, self.roots, self.deliveries) = (session, site, roots, deliveries)
-        self.changed = changed
+    init(of site: CurrentSite, in session: AuthorSession, _ change: ProposedChange) throws(VaultError) {
+        (self.session, self.site, self.change) = (session, site, change)
+        roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
         try session.host?.requireNewestRoot(
-            naming: roots.signing.keys, orWaiting: roots.pendingRoot, orAdding: key)
+            naming: roots.signing.keys, orWaiting: roots.pendingRoot, orAdding: change.keys?.addedKey)
         guard !deliveries.isEmpty else { return }
         for record in session.settings.structure.searchedChannels.flatMap(records) {
-            let shown = PackID(targetPath: record.path).map { names.shownID(of: $0).targetPath }
+            let shown = PackID(targetPath: record.path).map { change.names.shownID(of: $0).targetPath }
             try deliveries.requireNone(listing: shown ?? record.path)
         }
     }
 
     private func records(in channel: Channel) -> [TargetRecord] {
-        changed[channel] ?? site.ownListing(in: channel).records
+        change.listing[channel] ?? site.ownListing(in: channel).records
+    }
+
+    /// Writes keys, and the draft of the next root.
+    mutating func changeKeys() throws(VaultError) {
+        switch change.keys {
+        case .root(let change)?: try roots.change(change)
+        case .rotation(let role)?: try KeyRotation(of: role, in: vault).run(&roots)
+        case nil: break
+        }
     }
 
     /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then. `untrusted` where the host may show an
@@ -75,7 +70,7 @@ struct MetadataPublisher {
         }
         var renewal = renewal(under: successor)
         let imports = try imports(under: renewal, into: vault.targets)
-        let given = try await session.givenVersions()
+        let given = try await GivenVersions(of: session)
         let listings = try listings(under: renewal, keeping: given)
         let signed = try renewal.files(listing: listings, keeping: given, importing: imports.files)
         guard renewal.pendingFiles.isEmpty else {
@@ -86,7 +81,7 @@ struct MetadataPublisher {
                     "sign \(names) where these keys are kept, then publish again", hint: .signing)
         }
         let files = signed + (newRoot.map { [$0] } ?? [])
-        let tree = files.isEmpty ? site.tree : try await session.publish(files, now: session.period.now)
+        let tree = files.isEmpty ? site.tree : try await session.write(files, now: session.period.now)
         if let tree { try vault.remember(tree) }
         for role in [MetadataRole.root] + listings.map(\.role)
         where files.contains(where: { $0.draft.role == role }) {
@@ -109,14 +104,19 @@ struct MetadataPublisher {
         }
         let renewal = renewal(under: successor)
         let imports = try imports(under: renewal, into: scratch)
-        let given = try await session.givenVersions()
+        let given = try await GivenVersions(of: session)
         let roles = try renewal.rolesToSign(
             listing: listings(under: renewal, keeping: given), keeping: given, importing: imports.files)
+        // What the site lists already counts by the settings of now.
+        let next = deliveries.filter { delivery in
+            guard let newest = delivery.newest else { return false }
+            return !delivery.isNew || imports.files.contains(SignedMetadata(newest))
+        }
         return MetadataReport(
-            written: imports.files.map(\.hostedName)
+            toWrite: imports.files.map(\.hostedName)
                 + roles.map { $0.hostedName(version: signing.versions[$0]) }
                 + (successor.map { [$0.document.hostedName] } ?? []),
-            warnings: imports.warnings)
+            warnings: imports.warnings + teamWarnings(site.tree, listingNext: next))
     }
 
     private func renewal(under successor: VerifiedRoot?) -> SiteRenewal {
@@ -144,7 +144,7 @@ struct MetadataPublisher {
     private func isChange() async throws(VaultError) -> Bool {
         guard roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else { return true }
         let renewal = SiteRenewal(current: site.tree, root: site.root, successor: nil, signing: signing)
-        return try listings(under: renewal, keeping: try await session.givenVersions())
+        return try listings(under: renewal, keeping: try await GivenVersions(of: session))
             .contains(where: renewal.changes)
     }
 
@@ -158,7 +158,7 @@ struct MetadataPublisher {
         let tree: TargetTree
         do throws(VaultError) {
             // Expired metadata below it does not keep a root back.
-            tree = try await session.publish([root], now: .earliest)
+            tree = try await session.write([root], now: .earliest)
         } catch {
             guard error.category == .untrusted else { throw error }
             return false
@@ -170,16 +170,21 @@ struct MetadataPublisher {
     }
 
     /// What only the teams can repair.
-    private func teamWarnings(_ tree: TargetTree?) -> [Finding] {
-        let teams = Set(deliveries.map(\.team.role))
-        let due = (tree?.delegatedRoles ?? []).filter {
-            teams.contains($0.document.role) && session.period.isDue($0.document.role, expiring: $0.expires)
-        }
-        // As clients see them, also where a delivery was refused.
-        let withheld = deliveries.isEmpty ? [] : tree?.withheldTags(of: teams) ?? []
+    ///
+    /// - Parameter next: the teams of which their delivery is listed from now on, which the tree does not have.
+    private func teamWarnings(_ tree: TargetTree?, listingNext next: [TeamDelivery] = []) -> [Finding] {
+        let teams = Set(deliveries.map(\.team.role)).subtracting(next.map(\.team.role))
+        let listed =
+            (tree?.delegatedRoles ?? []).filter { teams.contains($0.document.role) }
+            + next.compactMap(\.targets)
+        let due = listed.filter { session.period.isDue($0.document.role, expiring: $0.expires) }
         // A copy of a host's metadata does not have what was refused there, nor the reason.
         let known = Dictionary((site.tree?.refusals ?? []).map { ($0.role, $0) }) { first, _ in first }
         let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }.map { known[$0.role] ?? $0 }
+        // As clients see them, also where a delivery was refused.
+        let withheld =
+            (teams.isEmpty ? [] : tree?.withheldTags(of: teams) ?? [])
+            + next.withheldTags
         return due.map {
             .warning(
                 "expires-soon", "the list of the team '\($0.document.role)' expires at \($0.expires)",

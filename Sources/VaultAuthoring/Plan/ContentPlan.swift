@@ -82,10 +82,8 @@ public struct ContentPlan: Sendable {
         let own = await TagKeys(
             of: packs, with: Set(deliveries.flatMap(\.reachablePacks.packs).flatMap(\.pack.tags)),
             for: settings.audiences, vaultKeys: keys)
-        notices += deliveries.flatMap(\.reachablePacks.withheldTags)
-        notices += TeamPathOverlap.all(among: deliveries)
-        notices += TeamKeyMismatch.all(among: deliveries, beside: own)
-        notices += deliveries.compactMap(\.unreachableTargets)
+        notices += deliveries.withheldTags + deliveries.overlaps + deliveries.keyMismatches(beside: own)
+        notices += deliveries.unreachableTargets
         let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
         notices += teams.notices
         conflicts = (conflicts + teams.conflicts).sorted { $0.path < $1.path }

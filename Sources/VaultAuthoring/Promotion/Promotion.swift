@@ -1,9 +1,7 @@
 public import SealedPack
 import SystemPackage
-public import UpdateFramework
+import UpdateFramework
 public import VaultErrors
-import VaultFileSystem
-public import VaultKeys
 public import VaultSite
 
 /// Lists packs of one channel in another one. Nothing is sealed: only metadata is signed and written.
@@ -17,114 +15,55 @@ public struct Promotion: Sendable {
     }
 
     /// What the packs are taken from.
-    enum Origin: Sendable {
+    private enum Origin: Sendable {
         case channel(Channel)
         /// What the second channel itself listed then.
         case earlier(SiteMoment)
     }
 
-    public let selection: Selection
-    let origin: Origin
-    public let destination: Channel
-    public let now: UTCTime
+    private let selection: Selection
+    private let origin: Origin
+    private let destination: Channel
+    private let request: AuthorRequest
     /// Whether a pack may go back to a lower version.
     public var allowsOlder = false
-    /// For encrypted signing keys.
-    public var passphrase: PassphraseSource?
-    /// The host to promote at, where `site/` is incomplete: then only new files are written there.
-    public var host: Site?
-    /// Open tables of quiet names; what was listed before is sealed for these, and the audiences. Nil uses those in the vault's
-    /// ``VaultFolder/vaultKeys``.
-    public var keys: (any KeyProvider)?
-    /// Whether that may be what only keys have signed which the root no longer names.
-    var acceptsRemovedKeys = false
 
     public init(
-        _ selection: Selection, from origin: Channel, to destination: Channel, now: UTCTime
+        _ selection: Selection, from origin: Channel, to destination: Channel, _ request: AuthorRequest
     ) {
-        self.selection = selection
-        (self.origin, self.destination) = (.channel(origin), destination)
-        self.now = now
+        (self.selection, self.origin) = (selection, .channel(origin))
+        (self.destination, self.request) = (destination, request)
     }
 
-    /// Lists what the channel listed before.
-    init(restoring channel: Channel, to moment: SiteMoment, now: UTCTime) {
-        (selection, origin, destination, self.now) = (.all, .earlier(moment), channel, now)
+    /// Lists what the channel listed before, sealed for the audiences and the vault keys of now.
+    init(restoring channel: Channel, to moment: SiteMoment, _ request: AuthorRequest) {
+        (selection, origin, destination, self.request) = (.all, .earlier(moment), channel, request)
         allowsOlder = true
     }
 
     /// - Throws: `usage` for channels that can't be used, and for a lower version; `missing` for a pack that the first
     ///   one does not list; `untrusted` for another pack of the same version.
     public func run(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            let (session, site) = try await open(vault, settings)
-            let (proposal, restored) = try await proposal(site, in: session)
-            var publisher = try await publisher(of: site, in: session, listing: proposal)
-            try await session.prepareHost()
-            let metadata = try await publisher.run()
-            return PromotionReport(
-                channel: destination, packs: proposal.changes, restored: restored?.snapshot,
-                written: metadata.written,
-                warnings: proposal.warnings + (restored?.warnings ?? []) + session.warnings
-                    + metadata.warnings)
+        try await withSession(of: vault) { session async throws(VaultError) in
+            try await promote(in: session, into: .vault)
         }
     }
 
     /// Reports what ``run(in:)`` would do; no file of the vault changes.
     public func preview(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            let (session, site) = try await open(vault, settings)
-            let (proposal, restored) = try await proposal(site, in: session)
-            let scratch = try ScratchFolder(beside: session.vault.site)
-            let metadata = try await publisher(of: site, in: session, listing: proposal)
-                .preview(into: scratch.path)
-            _ = consume scratch
-            return PromotionReport(
-                channel: destination, packs: proposal.changes, restored: restored?.snapshot,
-                toWrite: metadata.written,
-                warnings: proposal.warnings + (restored?.warnings ?? []) + session.warnings
-                    + metadata.warnings)
+        try await withSession(of: vault) { session async throws(VaultError) in
+            try await session.dryRun { output async throws(VaultError) in
+                try await promote(in: session, into: output)
+            }
         }
     }
 
-    private func publisher(
-        of site: CurrentSite, in session: AuthorSession, listing proposal: PromotionProposal
-    ) async throws(VaultError) -> MetadataPublisher {
-        try MetadataPublisher(
-            of: site, in: session, roots: RootRenewal(of: site.root, with: MetadataSigning(for: session)),
-            deliveries: session.deliveries(), listing: [destination: proposal.records],
-            naming: await names(in: session, listing: proposal))
-    }
-
-    /// What quiet IDs stand for, where teams have paths that no name may be in.
-    private func names(
-        in session: AuthorSession, listing proposal: PromotionProposal
-    ) async throws(VaultError) -> PackNames {
-        let structure = session.settings.structure
-        let present = structure.channels.map { session.published.ownListing(in: $0) }
-        let listings = present + [OwnListing(of: proposal.records)]
-        guard !structure.teams.isEmpty, listings.contains(where: \.hasQuietNames) else { return PackNames() }
-        return try await PackPublisher(listingIn: session, keys: vaultKeys(of: session.vault)).names(
-            of: listings.flatMap(\.packs).map(\.pack))
-    }
-
-    private func vaultKeys(of vault: VaultFolder) -> any KeyProvider {
-        keys ?? FileKeyProvider(path: vault.vaultKeys)
-    }
-
-    private func open(
-        _ vault: VaultFolder, _ settings: VaultSettings
-    ) async throws(VaultError) -> (AuthorSession, CurrentSite) {
-        try requireChannels(of: settings, in: vault)
-        let session = try await AuthorSession(
-            of: vault, settings, period: SigningPeriod(lifetime: settings.lifetime, now: now),
-            passphrase: passphrase, at: host)
-        guard case .site(let site) = session.published, site.tree != nil else {
-            throw VaultError(
-                .missing, "nothing was published yet", at: vault.site.string, remedy: "publish first",
-                hint: .publishing)
-        }
-        return (session, site)
+    private func withSession(
+        of vault: VaultFolder, _ body: (AuthorSession) async throws(VaultError) -> PromotionReport
+    ) async throws(VaultError) -> PromotionReport {
+        try await vault.withSession(
+            request,
+            preparing: { settings throws(VaultError) in try requireChannels(of: settings, in: vault) }, body)
     }
 
     private func requireChannels(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {
@@ -150,35 +89,217 @@ public struct Promotion: Sendable {
         }
     }
 
-    private func proposal(
-        _ site: CurrentSite, in session: AuthorSession
-    ) async throws(VaultError) -> (PromotionProposal, RestoredListing?) {
-        let offered: OwnListing
-        var restored: RestoredListing?
-        switch origin {
-        case .channel(let channel): offered = site.ownListing(in: channel)
-        case .earlier(let moment):
-            let states = try await EarlierStates(of: session, acceptingRemovedKeys: acceptsRemovedKeys)
-            let (snapshot, listed) = try await states.listing(of: destination, at: moment)
-            let listing = try await RestoredListing(
-                listed, under: snapshot, in: session, keys: vaultKeys(of: session.vault))
-            (offered, restored) = (listing.listing, listing)
+    private func promote(
+        in session: AuthorSession, into output: ProposedChange.Output
+    ) async throws(VaultError) -> PromotionReport {
+        guard case .site(let site) = session.published, site.tree != nil else {
+            throw session.vault.nothingPublished
         }
+        let (offered, restored) = try await offered(by: site, in: session)
         let present = site.ownListing(in: destination)
+        let next = try nextListing(from: offered, to: present, in: session)
+        let metadata = try await session.publish(
+            ProposedChange(
+                listing: [destination: next.records], names: names(in: session, listing: next),
+                deliveries: session.deliveries()), into: output)
+        let newNames = NewNames.finding(from: present, to: offered).map { [$0] } ?? []
+        return PromotionReport(
+            channel: destination, packs: next.changes, restored: restored?.snapshot,
+            written: metadata.written, toWrite: metadata.toWrite,
+            warnings: newNames + (restored?.warnings ?? []) + session.warnings + metadata.warnings)
+    }
+
+    private func offered(
+        by site: CurrentSite, in session: AuthorSession
+    ) async throws(VaultError) -> (OwnListing, RestoredListing?) {
+        switch origin {
+        case .channel(let channel): return (site.ownListing(in: channel), nil)
+        case .earlier(let moment):
+            let (snapshot, listed) = try await EarlierStates(of: session).listing(of: destination, at: moment)
+            let restored = try await RestoredListing(listed, under: snapshot, in: session)
+            return (restored.listing, restored)
+        }
+    }
+
+    private func nextListing(
+        from offered: OwnListing, to present: OwnListing, in session: AuthorSession
+    ) throws(VaultError) -> PromotedListing {
         if case .only = selection, offered.hasQuietNames || present.hasQuietNames {
             throw VaultError(
                 .usage, "with quiet names each channel has a table of all its packs",
                 at: session.vault.settings.string, remedy: "promote all packs together")
         }
-        var proposal = PromotionProposal(
+        var next = PromotedListing(
             from: offered, to: present,
             keeping: CompatibleVersions(supported: session.settings.supportedApps))
         switch (selection, origin) {
-        case (.only(let ids), .channel(let channel)): for id in ids { try proposal.take(id, from: channel) }
-        default: try proposal.takeAll()
+        case (.only(let ids), .channel(let channel)): for id in ids { try next.take(id, from: channel) }
+        default: try next.takeAll()
         }
-        try proposal.requireLine(allowingOlder: allowsOlder, in: destination)
-        proposal.newNames = NewNames.finding(from: present, to: offered)
-        return (proposal, restored)
+        try next.requireLine(allowingOlder: allowsOlder, in: destination)
+        return next
+    }
+
+    /// What quiet IDs stand for, where teams have paths that no name may be in.
+    private func names(
+        in session: AuthorSession, listing next: PromotedListing
+    ) async throws(VaultError) -> PackNames {
+        let listings = session.ownListings + [OwnListing(of: next.records)]
+        guard !session.settings.structure.teams.isEmpty, listings.contains(where: \.hasQuietNames) else {
+            return PackNames()
+        }
+        return try await PackPublisher(for: session).names(of: listings.flatMap(\.packs).map(\.pack))
+    }
+}
+
+/// The next listing of a channel: what it lists now, and packs of another channel.
+private struct PromotedListing {
+    private let origin: [PackID: ListedPack]
+    private let present: [PackID: ListedPack]
+    /// Targets that are no packs; they stay listed.
+    private let foreign: [TargetRecord]
+    private var next: [PackID: ListedPack]
+    private var chosen: Set<PackID> = []
+    private let compatible: CompatibleVersions
+
+    init(from origin: OwnListing, to destination: OwnListing, keeping compatible: CompatibleVersions) {
+        self.compatible = compatible
+        self.origin = origin.packsByID
+        present = destination.packsByID
+        foreign = destination.foreign
+        next = present
+    }
+
+    mutating func takeAll() throws(VaultError) {
+        next = [:]
+        for listed in origin.values { next[listed.pack.id] = try kept(beside: listed) }
+        chosen = Set(origin.keys).union(present.keys)
+    }
+
+    /// A pack, with the versions of the channel for versions of the app that it is not for.
+    private func kept(beside new: ListedPack) throws(VaultError) -> ListedPack {
+        let kept = present[new.pack.id].map {
+            compatible.kept(
+                of: $0, notFor: new.versions.map(\.offer.apps), except: Set(new.versions.map(\.version)))
+        }
+        guard let kept, !kept.isEmpty else { return new }
+        return try ListedPack(
+            new.pack, otherVersions: (new.otherVersions + kept).sorted { $0.version > $1.version })
+    }
+
+    /// Takes a pack, or all packs of a resource tree: of those the channel lists exactly these then. Throws `.missing`.
+    mutating func take(_ id: PackID, from channel: Channel) throws(VaultError) {
+        func isChosen(_ listed: ListedPack) -> Bool { listed.pack.id == id || listed.pack.offer.family == id }
+        let taken = origin.values.filter(isChosen)
+        guard !taken.isEmpty else {
+            throw VaultError(
+                .missing, "the channel '\(channel)' lists no pack '\(id)'", at: id.description,
+                remedy: "publish it first, or choose one that is listed there"
+            ).suggesting(id.description, among: origin.keys.map(\.description))
+        }
+        for listed in next.values where isChosen(listed) {
+            next[listed.pack.id] = nil
+            chosen.insert(listed.pack.id)
+        }
+        for listed in taken {
+            next[listed.pack.id] = try kept(beside: listed)
+            chosen.insert(listed.pack.id)
+        }
+    }
+
+    /// Checks that each pack continues what clients of the channel have: `.usage` for a lower version, `.untrusted` for other
+    /// content under the same one.
+    func requireLine(allowingOlder: Bool, in channel: Channel) throws(VaultError) {
+        for id in chosen.sorted() {
+            guard let listed = present[id], let taken = next[id] else { continue }
+            try requireSameContent(of: taken, as: listed, in: channel)
+            let (old, new) = (listed.pack, taken.pack)
+            guard old.version <= new.version || allowingOlder else {
+                throw VaultError(
+                    .usage,
+                    "the channel '\(channel)' lists version \(old.version), and version \(new.version) is older",
+                    at: id.description, remedy: "promote a newer version", hint: .allowingOlder)
+            }
+        }
+    }
+
+    /// Versions for other versions of the app count, too.
+    private func requireSameContent(
+        of new: ListedPack, as old: ListedPack, in channel: Channel
+    ) throws(VaultError) {
+        let known = Dictionary(old.versions.map { ($0.version, $0.sha256) }) { first, _ in first }
+        for pack in new.versions {
+            guard let digest = known[pack.version], digest != pack.sha256 else { continue }
+            throw VaultError(
+                .untrusted,
+                "the channel '\(channel)' lists other content as version \(pack.version): \(digest), not \(pack.sha256)",
+                at: pack.id.description,
+                remedy: "publish the source again for a higher version, and find out who signed the other")
+        }
+    }
+
+    var records: [TargetRecord] { foreign + next.values.map(\.target) }
+
+    /// What changes for the chosen packs, sorted by ID.
+    var changes: [PromotionReport.Pack] {
+        chosen.sorted().map { id in
+            PromotionReport.Pack(
+                id, from: present[id]?.pack, to: next[id]?.pack,
+                isSame: present[id]?.target == next[id]?.target)
+        }
+    }
+}
+
+/// What a promotion changes in a channel, and the metadata that it wrote.
+public struct PromotionReport: Sendable {
+    public struct Pack: Sendable {
+        public enum Change: String, Sendable {
+            /// The channel did not list it before.
+            case added
+            case updated
+            /// It goes back to a lower version.
+            case older
+            /// The same version, for other vault keys, or with other tags, traits or policy.
+            case relabelled
+            case removed
+            case unchanged
+        }
+
+        public let id: PackID
+        public let change: Change
+        /// The version listed before the promotion; nil where none was.
+        public let earlier: UInt64?
+        /// The version that is to be listed; nil for a removed pack.
+        public let version: UInt64?
+    }
+
+    /// The one that lists the packs.
+    public let channel: Channel
+    /// All chosen packs, and packs of a chosen tree that the destination lists no more; sorted by ID.
+    public let packs: [Pack]
+    /// Of a site that hides them, as far as they are known.
+    public var names = PackNames()
+    /// Under which the channel listed the same before; nil for packs of another channel.
+    public internal(set) var restored: PublishedSnapshot?
+    /// The names of the files, below `metadata/`.
+    public internal(set) var written: [String] = []
+    /// Of a preview: those that would be written.
+    public internal(set) var toWrite: [String] = []
+    public internal(set) var warnings: [Finding] = []
+}
+
+extension PromotionReport.Pack {
+    init(_ id: PackID, from earlier: PackManifest?, to manifest: PackManifest?, isSame: Bool) {
+        self.id = id
+        self.earlier = earlier?.version
+        version = manifest?.version
+        change =
+            switch (earlier?.version, manifest?.version) {
+            case (nil, _): .added
+            case (_, nil): .removed
+            case (let earlier?, let version?):
+                earlier == version
+                    ? (isSame ? .unchanged : .relabelled) : earlier < version ? .updated : .older
+            }
     }
 }

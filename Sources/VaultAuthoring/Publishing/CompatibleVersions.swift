@@ -13,7 +13,7 @@ struct CompatibleVersions {
     func kept(
         of listed: ListedPack, notFor ranges: [AppVersionRange], except versions: Set<UInt64>
     ) -> [PackManifest] {
-        let candidates = ([listed.pack] + listed.otherVersions).filter { !versions.contains($0.version) }
+        let candidates = listed.versions.filter { !versions.contains($0.version) }
             .sorted { $0.version > $1.version }
         var kept: Set<UInt64> = []
         for app in bounds(of: candidates.map(\.offer.apps) + ranges)

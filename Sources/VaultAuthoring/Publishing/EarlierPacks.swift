@@ -8,7 +8,6 @@ import VaultSite
 struct EarlierPacks {
     /// The packs that the vault lists now, in the channel of its sources.
     let listed: [PackID: ListedPack]
-    var published: [PackID: PackManifest] { listed.mapValues(\.pack) }
     let history: PackHistory
     let given: GivenVersions
     /// The listed packs by their content keys, sorted by ID.
@@ -18,14 +17,16 @@ struct EarlierPacks {
     private let promoted: [PackID: [PackManifest]]
     private let host: HostedSite?
 
-    init(of session: AuthorSession, by publisher: PackPublisher) async throws(VaultError) {
-        history = try await session.history()
-        given = try await session.givenVersions()
-        host = publisher.files.host
-        listed = Dictionary(session.sourceListing.packs.map { ($0.pack.id, $0) }) { first, _ in first }
+    init(of session: AuthorSession) async throws(VaultError) {
+        history = try await PackHistory(of: session)
+        given = try await GivenVersions(of: session)
+        host = session.host
+        listed = session.sourceListing.packsByID
         byContentKey = Dictionary(grouping: listed.values.map(\.pack), by: \.contentKeyID)
             .mapValues { $0.sorted { $0.id < $1.id } }
-        promoted = Self.promotedPacks(of: session)
+        promoted = Dictionary(
+            grouping: session.ownListings.dropFirst().flatMap(\.packs).map(\.pack), by: \.id
+        ).mapValues { $0.sorted { $0.version > $1.version } }
         // Sealing what waits for signatures again would use another content key.
         let channel = session.settings.structure.sourceChannel
         pendingPacks = given.pendingPacks { $0 == .targets || channel.owns($0) }
@@ -44,27 +45,17 @@ struct EarlierPacks {
 
     /// A pack of the family, whose content key the others have as well.
     func member(of family: PackID) -> PackManifest? {
-        let listed = [pendingPacks, published].flatMap(\.values) + promoted.values.joined()
-        let packs = listed.lazy.filter { $0.offer.family == family }
+        let known = Array(pendingPacks.values) + listed.values.map(\.pack) + promoted.values.joined()
+        let packs = known.lazy.filter { $0.offer.family == family }
         return packs.min { $0.id < $1.id }
     }
 
     /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, were accepted before.
     func version(
-        _ version: UInt64, listedAs id: PackID, declaredAs name: PackID,
-        acceptingRemovedKeys acceptsRemovedKeys: Bool
+        _ version: UInt64, listedAs id: PackID, declaredAs name: PackID
     ) async throws(VaultError) -> PackManifest {
         if let pack = candidates(for: id).first(where: { $0.version == version }) { return pack }
         try await host?.readWholeHistory(of: [id])
-        return try history.manifest(
-            listedAs: id, declaredAs: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
-    }
-
-    private static func promotedPacks(of session: AuthorSession) -> [PackID: [PackManifest]] {
-        let structure = session.settings.structure
-        let listings = structure.channels.dropFirst().map { session.published.ownListing(in: $0) }
-        return Dictionary(grouping: listings.flatMap(\.packs).map(\.pack), by: \.id).mapValues {
-            $0.sorted { $0.version > $1.version }
-        }
+        return try history.manifest(listedAs: id, declaredAs: name, version: version)
     }
 }

@@ -10,28 +10,20 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-extension PackPublisher {
-    /// Lists what is published already.
-    ///
-    /// - Parameter keys: the vault's own.
-    init(listingIn session: AuthorSession, keys: any KeyProvider) async throws(VaultError) {
-        let vault = session.vault
-        self.init(
-            vault: vault, keys: try await AuthorKeys(own: keys, audiences: session.settings.audiences),
-            compression: nil, unpackingLimit: .standard,
-            files: PublishedPackFiles(targets: vault.targets, output: vault.targets, host: session.host))
-    }
-}
-
 /// Writes packs to a site's targets, under names that no metadata lists yet.
 struct PackPublisher {
+    private let request: AuthorRequest
     let vault: VaultFolder
     let keys: AuthorKeys
-    /// Overrides the settings.
-    let compression: Compression?
-    /// How much an archive may unpack to.
-    let unpackingLimit: UnpackingLimit
     let files: PublishedPackFiles
+
+    /// - Parameter output: the folder for new packs; nil for the site's targets.
+    init(for session: AuthorSession, sealingInto output: FilePath? = nil) async throws(VaultError) {
+        (request, vault) = (session.request, session.vault)
+        keys = try await AuthorKeys(own: session.vaultKeys, audiences: session.settings.audiences)
+        files = PublishedPackFiles(
+            targets: vault.targets, output: output ?? vault.targets, host: session.host)
+    }
 
     /// A pack up to this size is sealed to compare it with the host's, which is cheaper than a request.
     private static let smallPack: UInt64 = 1 << 20
@@ -46,7 +38,7 @@ struct PackPublisher {
             following: previous?.offer.family == nil ? previous : nil, for: pack.audiences)
         let order = SealingRequest(
             id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
-            compression: compression ?? pack.compression ?? .standard)
+            compression: request.compression ?? pack.compression ?? .standard)
         let source = try source(of: pack)
         return try await seal(
             order, source.folder, after: previous, earlier.given, progress)
@@ -60,7 +52,7 @@ struct PackPublisher {
     ) async throws(VaultError) {
         let source = try PackSource(
             vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
-            followLinks: tree.followsLinks, limit: unpackingLimit)
+            followLinks: tree.followsLinks, limit: request.unpackingLimit)
         let found = try tree.packs(of: source.folder)
         let named = try found.files(of: source.folder)
         let choice = try await contentKey(
@@ -78,7 +70,7 @@ struct PackPublisher {
             onPack(pack.id, 0)
             let order = SealingRequest(
                 id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: offer,
-                compression: compression ?? tree.compression ?? .standard)
+                compression: request.compression ?? tree.compression ?? .standard)
             let result = try await seal(
                 order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)),
@@ -133,7 +125,7 @@ struct PackPublisher {
         // Never in the site: plaintext must not be uploaded, not even after a crash.
         let source = try PackSource(
             vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site,
-            followLinks: pack.followsLinks, limit: unpackingLimit)
+            followLinks: pack.followsLinks, limit: request.unpackingLimit)
         guard pack.filter == .all || !source.folder.entries.isEmpty else {
             throw VaultError(
                 .usage, "\"include\" and \"exclude\" of '\(pack.id)' leave nothing",
@@ -148,7 +140,7 @@ struct PackPublisher {
     private func contentKey(following previous: PackManifest?, for names: [String])
         async throws(VaultError) -> ContentKeyChoice
     {
-        return try await ContentKeyChoice(
+        try await ContentKeyChoice(
             following: previous, keys: keys.openers(), sealingFor: keys.recipients(names))
     }
 

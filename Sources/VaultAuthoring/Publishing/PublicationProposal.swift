@@ -8,49 +8,51 @@ import VaultSite
 
 /// The next content of a vault's listing: packs are sealed, nothing is signed.
 struct PublicationProposal {
+    private let session: AuthorSession
+    private let deliveries: [TeamDelivery]
+    private let publisher: PackPublisher
+    private let earlier: EarlierPacks
+    private let compatible: CompatibleVersions
+    private var names: QuietNames
+
     private(set) var records: [TargetRecord]
     private(set) var packs: [PublicationReport.Pack] = []
     private(set) var warnings: [Finding] = []
     /// Of all packs of the listing.
     private var slots: [KeySlot] = []
-    private var recipients = ChannelResealing.Recipients()
+    private var recipients = Recipients()
     /// The same slots in the other channels.
     private(set) var resealing = ChannelResealing()
-    private let compatible: CompatibleVersions
     private(set) var changed = ChangedPacks()
-    /// What 'plan' finds in the sources.
-    var findings: [Finding] = []
     private(set) var restorations: [PublicationReport.Restoration] = []
     /// What quiet IDs stand for, as far as a key here opens their tables.
     private(set) var shown = PackNames()
 
     init(
         for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
-        acceptingRemovedKeys acceptsRemovedKeys: Bool, onPack: (PackID, UInt64) -> Void
+        onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) {
-        let (vault, settings) = (session.vault, session.settings)
-        let earlier = try await EarlierPacks(of: session, by: publisher)
-        let listing = session.sourceListing
-        records = listing.foreign
+        (self.session, self.deliveries, self.publisher) = (session, deliveries, publisher)
+        earlier = try await EarlierPacks(of: session)
+        let settings = session.settings
         compatible = CompatibleVersions(supported: settings.supportedApps)
-        var names: QuietNames
+        let listing = session.sourceListing
         if let pin = settings.pin {
-            let restored = try await session.listing(pin, acceptingRemovedKeys: acceptsRemovedKeys)
+            let restored = try await session.listing(pin)
             // What was listed then has its names of then, whatever the settings say of the sources.
             names = try await QuietNames(restored.hasQuietNames, after: earlier, by: publisher)
+            records = restored.foreign
             // For the report alone.
             for pack in settings.packs { _ = try names.conceal(pack.id, pack.offer) }
-            records = restored.foreign
-            let recipients = try DeclaredRecipients(of: settings, named: names)
-            try await list(restored.packs, after: earlier, naming: names, by: publisher) { recipients[$0] }
+            let declared = try Recipients(declaredBy: settings, listedAs: names)
+            try await list(restored.packs, for: declared.audiences)
             restorations = [
                 .init(subject: .channel(settings.structure.sourceChannel), snapshot: pin.snapshot)
             ]
         } else {
             names = try await QuietNames(settings.hasQuietNames, after: earlier, by: publisher)
-            try await seal(
-                session, after: earlier, naming: &names, by: publisher,
-                acceptingRemovedKeys: acceptsRemovedKeys, onPack: onPack)
+            records = listing.foreign
+            try await listSources(onPack: onPack)
         }
         let made = Set(packs.map(\.id))
         let gone = listing.packs.map(\.pack).filter { !made.contains($0.id) }
@@ -58,38 +60,40 @@ struct PublicationProposal {
         shown = try await publisher.complete(
             names.names, for: (packs.map(\.id) + gone.map(\.id)) + resealing.listed.map(\.pack.id),
             after: earlier)
-        for old in gone {
-            packs.append(
-                Self.move(of: shown.shownID(of: old.id), to: deliveries)
-                    ?? PublicationReport.Pack(of: old, .removed))
-        }
+        packs += gone.map { move(of: $0) ?? PublicationReport.Pack(of: $0, .removed) }
         for index in packs.indices { packs[index].name = shown[listed: packs[index].id]?.name }
         resealing.name(by: shown)
-        await warnOfDroppedKeys(
-            in: settings.structure.sourceChannel, deliveries, shown, publisher.keys)
-        try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
+        await warnOfDroppedKeys()
+        try await warnOfRetiredKeys(after: listing.packs.map(\.pack))
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
         warnings += Finding.uncountedUpdates(changed.uncounted)
         warnings += session.warnings
         let teams = try await TeamPathConflicts(
-            of: deliveries, in: settings, of: vault, keys: publisher.keys.own)
-        warnings += Finding.conflicting(teams.conflicts)
-        warnings += teams.notices
-        if let warning = Self.readableTags(of: settings) { warnings.append(warning) }
+            of: deliveries, in: settings, of: session.vault, keys: publisher.keys.own)
+        warnings += Finding.conflicting(teams.conflicts) + teams.notices
+        if let warning = settings.readableTags { warnings.append(warning) }
         if let names = NewNames.finding(from: listing, to: OwnListing(of: records)) { warnings.append(names) }
         let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
-        warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own))
+        warnings += deliveries.keyMismatches(beside: TagKeys(of: own))
     }
 
+    /// A pack that a team delivers from now on.
+    private func move(of old: PackManifest) -> PublicationReport.Pack? {
+        for delivery in deliveries {
+            guard let listed = delivery.pack(shown.shownID(of: old.id)) else { continue }
+            return PublicationReport.Pack(of: listed, .moved, team: delivery.team.role.name)
+        }
+        return nil
+    }
+}
+
+// MARK: - Sources
+
+extension PublicationProposal {
     /// Lists what the sources are, except those that are pinned.
-    private mutating func seal(
-        _ session: AuthorSession, after earlier: EarlierPacks, naming names: inout QuietNames,
-        by publisher: PackPublisher, acceptingRemovedKeys acceptsRemovedKeys: Bool,
-        onPack: (PackID, UInt64) -> Void
-    ) async throws(VaultError) {
-        let (vault, settings) = (session.vault, session.settings)
+    private mutating func listSources(onPack: (PackID, UInt64) -> Void) async throws(VaultError) {
         var declared: [(name: PackID, pack: VaultSettings.Pack)] = []
-        for pack in settings.packs {
+        for pack in session.settings.packs {
             var listed = pack
             (listed.id, listed.offer) = try names.conceal(pack.id, pack.offer)
             declared.append((pack.id, listed))
@@ -99,67 +103,132 @@ struct PublicationProposal {
             let result =
                 if let version = pack.pin {
                     try await publisher.restore(
-                        try await earlier.version(
-                            version, listedAs: pack.id, declaredAs: name,
-                            acceptingRemovedKeys: acceptsRemovedKeys),
-                        as: pack, newest: earlier.published[pack.id])
+                        try await earlier.version(version, listedAs: pack.id, declaredAs: name), as: pack,
+                        newest: earlier.listed[pack.id]?.pack)
                 } else {
                     try await publisher.seal(pack, after: earlier) { done in onPack(name, done) }
                 }
             if result.manifest.entryCount == 0, pack.pin == nil {
+                let source = session.vault.path.pushing(pack.source)
                 warnings.append(
                     .warning(
-                        "empty-source",
-                        "the source of '\(name)' is empty: \(vault.path.pushing(pack.source))",
-                        at: name.description, remedy: "put files there, or remove the pack from vault.json"))
+                        "empty-source", "the source of '\(name)' is empty: \(source)", at: name.description,
+                        remedy: "put files there, or remove the pack from vault.json"))
             }
-            try await add(
-                result, after: earlier, for: pack.audiences, by: publisher, isPinned: pack.pin != nil)
+            try await list(result, for: pack.audiences, isPinned: pack.pin != nil)
         }
-        for tree in settings.resources {
-            if let pin = tree.pin {
-                let restored = try await session.listing(
-                    pin, of: tree.family, acceptingRemovedKeys: acceptsRemovedKeys)
-                try await list(restored.packs, after: earlier, naming: names, by: publisher) { _ in
-                    tree.audiences
-                }
-                restorations.append(.init(subject: .tree(tree.family), snapshot: pin.snapshot))
-                continue
-            }
-            try await publisher.seal(tree, after: earlier, naming: &names, onPack: onPack) {
-                result async throws(VaultError) in
-                try await add(result, after: earlier, for: tree.audiences, by: publisher)
-            }
-            try await keepPacks(of: tree, after: earlier, by: publisher)
-        }
+        for tree in session.settings.resources { try await list(tree, onPack: onPack) }
         if let table = names.table {
-            let result = try await publisher.seal(
-                names.names, after: table, forReadersOf: listed, earlier)
-            try list(result, beside: [], after: earlier, publisher.keys)
+            try list(await publisher.seal(names.names, after: table, forReadersOf: listed, earlier))
         }
     }
 
+    private mutating func list(
+        _ tree: ResourceTree, onPack: (PackID, UInt64) -> Void
+    ) async throws(VaultError) {
+        if let pin = tree.pin {
+            let restored = try await session.listing(pin, of: tree.family)
+            try await list(restored.packs) { _ in tree.audiences }
+            restorations.append(.init(subject: .tree(tree.family), snapshot: pin.snapshot))
+            return
+        }
+        let publisher = publisher
+        var names = names
+        try await publisher.seal(tree, after: earlier, naming: &names, onPack: onPack) {
+            result async throws(VaultError) in
+            try await list(result, for: tree.audiences)
+        }
+        self.names = names
+        try await keepPacks(of: tree)
+    }
+
+    /// Lists a pack that is made of a source, with the versions that stay beside it.
+    private mutating func list(
+        _ result: SealingResult, for audiences: [String], isPinned: Bool = false
+    ) async throws(VaultError) {
+        let pack = result.manifest
+        recipients.note(pack, for: audiences)
+        var others: [PackManifest] = []
+        if let listed = earlier.listed[pack.id] {
+            let kept = compatible.kept(of: listed, notFor: [pack.offer.apps], except: [pack.version])
+            others = try await keep(kept, for: audiences)
+        }
+        try list(result, beside: others, isPinned: isPinned)
+    }
+
+    private mutating func list(
+        _ result: SealingResult, beside others: [PackManifest] = [], isPinned: Bool = false
+    ) throws(VaultError) {
+        let pack = result.manifest
+        slots += pack.slots
+        try add(
+            PublicationReport.Pack(
+                result, after: earlier.listed[pack.id]?.pack, keys: publisher.keys, isPinned: isPinned),
+            pack, beside: others)
+        changed.note(pack, after: earlier)
+    }
+
+    private mutating func add(
+        _ report: PublicationReport.Pack, _ pack: PackManifest, beside others: [PackManifest]
+    ) throws(VaultError) {
+        var report = report
+        report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
+        records.append(try ListedPack(pack, otherVersions: others).target)
+        packs.append(report)
+    }
+
+    private func keep(
+        _ versions: [PackManifest], for audiences: [String]
+    ) async throws(VaultError) -> [PackManifest] {
+        var kept: [PackManifest] = []
+        for version in versions {
+            kept.append(
+                try await publisher.keep(version, slots: recipients[version.contentKeyID], for: audiences))
+        }
+        return kept
+    }
+
+    /// Packs that a resource tree makes no more stay listed for the versions of the app that the tree is not for.
+    private mutating func keepPacks(of tree: ResourceTree) async throws(VaultError) {
+        let made = Set(packs.map(\.id))
+        let gone = earlier.listed.values.filter {
+            $0.pack.offer.family == tree.family && !made.contains($0.pack.id)
+        }
+        for listed in gone.sorted(by: { $0.pack.id < $1.pack.id }) {
+            let versions = compatible.kept(of: listed, notFor: [tree.apps], except: []).map { version in
+                var version = version
+                version.offer.apps = version.offer.apps.outside(tree.apps)
+                return version
+            }
+            let kept = try await keep(versions, for: tree.audiences)
+            guard let pack = kept.first else { continue }
+            try add(PublicationReport.Pack(of: pack, .unchanged), pack, beside: Array(kept.dropFirst()))
+        }
+    }
+}
+
+// MARK: - What was listed before
+
+extension PublicationProposal {
     /// What the listing has so far, of each pack all versions.
     private var listed: [PackManifest] {
-        records.compactMap { try? ListedPack($0) }.flatMap { [$0.pack] + $0.otherVersions }
+        records.compactMap { try? ListedPack($0) }.flatMap(\.versions)
     }
 
     /// Lists packs again as they were listed once, for the keys of today.
     ///
     /// - Parameter audiences: of a pack; nil for one that no source declares: its slots stay as they were.
     private mutating func list(
-        _ packs: [ListedPack], after earlier: EarlierPacks, naming names: QuietNames,
-        by publisher: PackPublisher, for audiences: (PackManifest) -> [String]?
+        _ packs: [ListedPack], for audiences: (PackManifest) -> [String]?
     ) async throws(VaultError) {
         let sorted = packs.sorted { $0.pack.id < $1.pack.id }
         // The table of names last, which is for the readers of the others.
         for listed in sorted.filter({ !$0.pack.isNamesTable }) + sorted.filter(\.pack.isNamesTable) {
             var versions: [PackManifest] = []
-            for var version in [listed.pack] + listed.otherVersions {
+            for var version in listed.versions {
                 try await publisher.files.require(version)
                 if version.isNamesTable {
-                    version = try await restore(
-                        namesTable: version, after: earlier, naming: names, by: publisher)
+                    version = try await restore(namesTable: version)
                 } else if let names = audiences(version) {
                     version = try await publisher.keep(
                         version, slots: recipients[version.contentKeyID], for: names,
@@ -171,25 +240,15 @@ struct PublicationProposal {
                 versions.append(version)
             }
             guard let pack = versions.first else { continue }
-            slots += pack.slots
-            records.append(try ListedPack(pack, otherVersions: Array(versions.dropFirst())).target)
-            var report = PublicationReport.Pack(
+            try list(
                 SealingResult(manifest: pack, reusedPieces: pack.pieceCount),
-                after: earlier.listed[pack.id]?.pack, keys: publisher.keys, isPinned: true)
-            report.others = versions.dropFirst().map {
-                PublicationReport.Other(version: $0.version, apps: $0.offer.apps)
-            }
-            self.packs.append(report)
-            changed.note(pack, after: earlier)
+                beside: Array(versions.dropFirst()), isPinned: true)
         }
     }
 
     /// The table of the packs that are listed so far. One that no key here opens gives way to what is known of their names: without
     /// its keys nobody could go on with it.
-    private func restore(
-        namesTable table: PackManifest, after earlier: EarlierPacks, naming names: QuietNames,
-        by publisher: PackPublisher
-    ) async throws(VaultError) -> PackManifest {
+    private func restore(namesTable table: PackManifest) async throws(VaultError) -> PackManifest {
         guard let newest = names.table, await !publisher.canGoOn(after: table) else {
             return try await publisher.reseal(namesTable: table, forReadersOf: listed)
         }
@@ -198,86 +257,14 @@ struct PublicationProposal {
         kept.complete(by: try await publisher.complete(names.names, for: ids, after: earlier), for: ids)
         return try await publisher.seal(kept, after: newest, forReadersOf: listed, earlier).manifest
     }
+}
 
-    /// Quiet names do not hide the tags that teams have.
-    private static func readableTags(of settings: VaultSettings) -> Finding? {
-        let teams = settings.structure.teams.filter { !$0.tags.isEmpty }
-        guard settings.hasQuietNames, !teams.isEmpty else { return nil }
-        let tags = Set(teams.flatMap(\.tags)).sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
-        return .warning(
-            "readable-tags",
-            "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags)",
-            at: "teams", remedy: "\"quietNames\" hides the site's own")
-    }
+// MARK: - Warnings
 
-    private mutating func add(
-        _ result: SealingResult, after earlier: EarlierPacks, for audiences: [String],
-        by publisher: PackPublisher, isPinned: Bool = false
-    ) async throws(VaultError) {
-        let pack = result.manifest
-        recipients.note(pack, for: audiences)
-        var others: [PackManifest] = []
-        if let listed = earlier.listed[pack.id] {
-            let kept = compatible.kept(of: listed, notFor: [pack.offer.apps], except: [pack.version])
-            others = try await keep(kept, for: audiences, by: publisher)
-        }
-        try list(result, beside: others, after: earlier, publisher.keys, isPinned: isPinned)
-    }
-
-    private mutating func list(
-        _ result: SealingResult, beside others: [PackManifest], after earlier: EarlierPacks,
-        _ keys: AuthorKeys, isPinned: Bool = false
-    ) throws(VaultError) {
-        let pack = result.manifest
-        slots += pack.slots
-        var report = PublicationReport.Pack(
-            result, after: earlier.listed[pack.id]?.pack, keys: keys, isPinned: isPinned)
-        report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
-        records.append(try ListedPack(pack, otherVersions: others).target)
-        packs.append(report)
-        changed.note(pack, after: earlier)
-    }
-
-    private func keep(
-        _ versions: [PackManifest], for audiences: [String], by publisher: PackPublisher
-    ) async throws(VaultError) -> [PackManifest] {
-        var kept: [PackManifest] = []
-        for version in versions {
-            kept.append(
-                try await publisher.keep(version, slots: recipients[version.contentKeyID], for: audiences))
-        }
-        return kept
-    }
-
-    /// Packs that a resource tree makes no more stay listed for the versions of the app that the tree is not for.
-    private mutating func keepPacks(
-        of tree: ResourceTree, after earlier: EarlierPacks, by publisher: PackPublisher
-    ) async throws(VaultError) {
-        let made = Set(packs.map(\.id))
-        let gone = earlier.listed.values.filter {
-            $0.pack.offer.family == tree.family && !made.contains($0.pack.id)
-        }
-        for listed in gone.sorted(by: { $0.pack.id < $1.pack.id }) {
-            let versions = compatible.kept(of: listed, notFor: [tree.apps], except: []).map { version in
-                var version = version
-                version.offer.apps = version.offer.apps.outside(tree.apps)
-                return version
-            }
-            let kept = try await keep(versions, for: tree.audiences, by: publisher)
-            guard let pack = kept.first else { continue }
-            records.append(try ListedPack(pack, otherVersions: Array(kept.dropFirst())).target)
-            var report = PublicationReport.Pack(of: pack, .unchanged)
-            report.others = kept.dropFirst().map {
-                PublicationReport.Other(version: $0.version, apps: $0.offer.apps)
-            }
-            packs.append(report)
-        }
-    }
-
+extension PublicationProposal {
     /// A key that leaked is dropped, and may open more than its owner thinks: also what stands in no source any more, each time.
-    private mutating func warnOfDroppedKeys(
-        in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames, _ keys: AuthorKeys
-    ) async {
+    private mutating func warnOfDroppedKeys() async {
+        let keys = publisher.keys
         var now: [SlotHolder: Set<PackID>] = [:]
         for (id, keys) in packs.map({ ($0.id, $0.droppedKeys) })
             + resealing.packs.map({ ($0.id, $0.droppedKeys) })
@@ -287,12 +274,13 @@ struct PublicationProposal {
         // The vault's own keys are in use even where no pack is for them.
         let inUse = recipients.keys.union(((try? await keys.own.allKeys().vaultKeys) ?? []).map(\.id))
         var dropped = DroppedKeys(now, inUse: inUse)
-        func note(_ pack: PackManifest, _ place: String) {
+        func note(_ pack: PackManifest, _ channel: Channel) {
             dropped.note(
-                pack, for: keys.holders(of: pack.slots), as: names[listed: pack.id]?.name, place)
+                pack, for: keys.holders(of: pack.slots), as: shown[listed: pack.id]?.name,
+                "in the channel \(channel)")
         }
-        for pack in listed { note(pack, "in the channel \(source)") }
-        for (channel, pack) in resealing.listed { note(pack, "in the channel \(channel)") }
+        for pack in listed { note(pack, session.settings.structure.sourceChannel) }
+        for (channel, pack) in resealing.listed { note(pack, channel) }
         for delivery in deliveries {
             for listed in delivery.reachablePacks.packs {
                 let holders = keys.holders(of: listed.pack.slots).intersection(now.keys)
@@ -308,16 +296,14 @@ struct PublicationProposal {
     }
 
     /// A retired key may have been retired because it leaked.
-    private mutating func warnOfRetiredKeys(
-        after published: [PackManifest], _ history: PackHistory, by publisher: PackPublisher
-    ) async throws(VaultError) {
+    private mutating func warnOfRetiredKeys(after published: [PackManifest]) async throws(VaultError) {
         let current = Set(published.flatMap(\.slots).map(\.keyID))
         let new = Set(slots.map(\.keyID)).subtracting(current)
         guard !published.isEmpty, !new.isEmpty else { return }
         let ids = Set(published.map(\.id))
-        do throws(VaultError) { try await publisher.files.host?.readWholeHistory(of: ids) } catch {
+        do throws(VaultError) { try await session.host?.readWholeHistory(of: ids) } catch {
             guard error.category == .limit else { throw error }
-            try await publisher.files.host?.readHistory(of: ids)
+            try await session.host?.readHistory(of: ids)
             warnings.append(
                 Finding(
                     error.with(
@@ -325,20 +311,26 @@ struct PublicationProposal {
                             "keys open packs that they did not open before; whether one of them was retired long ago is not known: \(error.problem)"
                     ), as: .warning))
         }
-        for id in try history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description }) {
+        for id in try earlier.history.keyIDs().intersection(new).sorted(by: {
+            $0.description < $1.description
+        }) {
             warnings.append(
                 .warning(
                     "retired-key", "the vault key '\(id)' was retired, and opens packs again", at: "keys",
                     remedy: "publish without it: whoever kept it reads what is published now"))
         }
     }
+}
 
-    /// A pack that a team delivers from now on.
-    private static func move(of name: PackID, to deliveries: [TeamDelivery]) -> PublicationReport.Pack? {
-        for delivery in deliveries {
-            guard let listed = delivery.pack(name) else { continue }
-            return PublicationReport.Pack(of: listed, .moved, team: delivery.team.role.name)
-        }
-        return nil
+extension VaultSettings {
+    /// Quiet names do not hide the tags that teams have.
+    fileprivate var readableTags: Finding? {
+        let teams = structure.teams.filter { !$0.tags.isEmpty }
+        guard hasQuietNames, !teams.isEmpty else { return nil }
+        let tags = Set(teams.flatMap(\.tags)).sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
+        return .warning(
+            "readable-tags",
+            "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags)",
+            at: "teams", remedy: "\"quietNames\" hides the site's own")
     }
 }

@@ -35,7 +35,7 @@ struct PublishedPackFiles {
     }
 
     /// Removes incomplete packs of killed publications.
-    static func removeAbandonedScratch(of ids: [PackID], in targets: FilePath) throws(VaultError) {
+    func removeAbandonedScratch(of ids: [PackID]) throws(VaultError) {
         // Many packs share a folder.
         let folders = Set(ids.map { targets.appending($0.targetPath).removingLastComponent() })
         for path in folders where try FileSystem.exists(path) {

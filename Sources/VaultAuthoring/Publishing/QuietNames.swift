@@ -13,6 +13,9 @@ struct QuietNames {
 
     private var key: ContentKey? { table?.nameKey }
 
+    /// Public names.
+    init() { table = nil }
+
     /// - Parameter isQuiet: whether the listing is to have quiet names.
     init(
         _ isQuiet: Bool, after earlier: EarlierPacks, by publisher: PackPublisher

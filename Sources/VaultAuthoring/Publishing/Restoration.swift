@@ -30,56 +30,67 @@ public struct Restoration: Sendable {
         case promoted(PromotionReport)
     }
 
-    public let subject: Subject
-    public let goal: Goal
-    private let order: PublicationRequest
+    private let subject: Subject
+    private let goal: Goal
+    private let request: AuthorRequest
 
-    public init(of subject: Subject, to goal: Goal, _ order: PublicationRequest) {
-        (self.subject, self.goal, self.order) = (subject, goal, order)
+    public init(of subject: Subject, to goal: Goal, _ request: AuthorRequest) {
+        (self.subject, self.goal, self.request) = (subject, goal, request)
     }
 
-    /// - Parameter isPreview: report what would be done, and change nothing.
     /// - Throws: `missing` for what no kept metadata lists, or whose packs are gone; `untrusted` for what only keys have
-    ///   signed which a later root removed, unless the order accepts them; `usage` for what can't be restored.
-    public func run(in vault: VaultFolder, isPreview: Bool = false) async throws(VaultError) -> Report {
-        let structure = try VaultSettings(reading: vault.settings).structure
-        if case .channel(let channel) = subject, channel != structure.sourceChannel {
-            guard case .moment(let moment) = goal else {
-                throw VaultError(
-                    .usage, "the channel '\(channel)' has no sources: it lists what is promoted to it",
-                    at: vault.settings.string, remedy: "promote packs to it, or restore an earlier state")
-            }
-            var promotion = Promotion(restoring: channel, to: moment, now: order.now)
-            promotion.passphrase = order.passphrase
-            promotion.host = order.host
-            promotion.keys = order.keys
-            promotion.acceptsRemovedKeys = order.acceptsRemovedKeys
-            return .promoted(try await isPreview ? promotion.preview(in: vault) : promotion.run(in: vault))
+    ///   signed which a later root removed, unless the request accepts them; `usage` for what can't be restored.
+    public func run(in vault: VaultFolder) async throws(VaultError) -> Report {
+        if let promotion = try promotion(in: vault) {
+            return .promoted(try await promotion.run(in: vault))
         }
-        return try await vault.withPublisherLock { settings async throws(VaultError) in
-            var session = try await Publication.session(of: vault, settings, order)
-            try await edit(&session)
-            let publication = try await Publication(order, session)
-            if isPreview { return .published(try await publication.preview { _, _ in }) }
-            var report = try await publication.run(savingSettings: true) { _, _ in }
+        return try await vault.withSession(request) { session async throws(VaultError) in
+            let edited = try await edited(session)
+            var report = try await edited.publishSources(savingSettings: true, into: .vault)
             report.needsSettingsElsewhere =
-                session.host != nil || session.settings.text.bytes != settings.text.bytes
+                session.host != nil || edited.settings.text.bytes != session.settings.text.bytes
             return .published(report)
         }
     }
 
-    /// Changes the settings.
-    private func edit(_ session: inout AuthorSession) async throws(VaultError) {
-        let settings = session.settings
-        switch subject {
-        case .channel: try session.settings.pin(to: await pin(of: nil, in: session))
-        case .declared(let id):
-            if let tree = settings.resources.first(where: { $0.family == id }) {
-                try session.settings.pin(tree, to: await pin(of: tree, in: session))
-            } else {
-                try session.settings.pin(id, to: await version(of: id, in: session))
+    /// Reports what ``run(in:)`` would do; no file of the vault changes.
+    public func preview(in vault: VaultFolder) async throws(VaultError) -> Report {
+        if let promotion = try promotion(in: vault) {
+            return .promoted(try await promotion.preview(in: vault))
+        }
+        return try await vault.withSession(request) { session async throws(VaultError) in
+            let edited = try await edited(session)
+            return try await session.dryRun { output async throws(VaultError) in
+                .published(try await edited.publishSources(savingSettings: true, into: output))
             }
         }
+    }
+
+    /// Nil for what comes from sources.
+    private func promotion(in vault: VaultFolder) throws(VaultError) -> Promotion? {
+        let structure = try VaultSettings(reading: vault.settings).structure
+        guard case .channel(let channel) = subject, channel != structure.sourceChannel else { return nil }
+        guard case .moment(let moment) = goal else {
+            throw VaultError(
+                .usage, "the channel '\(channel)' has no sources: it lists what is promoted to it",
+                at: vault.settings.string, remedy: "promote packs to it, or restore an earlier state")
+        }
+        return Promotion(restoring: channel, to: moment, request)
+    }
+
+    /// With settings that list what is restored.
+    private func edited(_ session: AuthorSession) async throws(VaultError) -> AuthorSession {
+        var edited = session
+        switch subject {
+        case .channel: try edited.settings.pin(to: await pin(of: nil, in: session))
+        case .declared(let id):
+            if let tree = session.settings.resources.first(where: { $0.family == id }) {
+                try edited.settings.pin(tree, to: await pin(of: tree, in: session))
+            } else {
+                try edited.settings.pin(id, to: await version(of: id, in: session))
+            }
+        }
+        return edited
     }
 
     /// The version of a pack; nil for its source.
@@ -90,12 +101,12 @@ public struct Restoration: Sendable {
         case .source: return nil
         case .moment(let given): moment = given
         }
-        let publisher = try await Publication(order, session).publisher(sealingInto: session.vault.targets)
-        let earlier = try await EarlierPacks(of: session, by: publisher)
+        let publisher = try await PackPublisher(for: session)
+        let earlier = try await EarlierPacks(of: session)
         let names = try await QuietNames(
             session.settings.hasQuietNames, after: earlier, by: publisher)
         let listed = try names.listedID(of: id, family: nil)
-        let (snapshot, listing) = try await states(of: session).listing(
+        let (snapshot, listing) = try await EarlierStates(of: session).listing(
             of: session.settings.structure.sourceChannel, at: moment)
         guard let pack = listing.packs.first(where: { $0.pack.id == listed }) else {
             throw nothing(of: id, under: snapshot)
@@ -119,15 +130,11 @@ public struct Restoration: Sendable {
                 .usage, "with quiet names each channel has a table of all its packs", at: "\(tree.family)",
                 remedy: "restore the whole channel '\(channel)'")
         }
-        let (snapshot, whole) = try await states(of: session).listing(
+        let (snapshot, whole) = try await EarlierStates(of: session).listing(
             of: session.settings.structure.sourceChannel, at: moment)
         let listing = tree.map { whole.packs(of: $0.family) } ?? whole
         if let tree, listing.packs.isEmpty { throw nothing(of: tree.family, under: snapshot) }
         return ListingPin(listing, under: snapshot)
-    }
-
-    private func states(of session: AuthorSession) async throws(VaultError) -> EarlierStates {
-        try await EarlierStates(of: session, acceptingRemovedKeys: order.acceptsRemovedKeys)
     }
 
     private func nothing(of id: PackID, under snapshot: PublishedSnapshot) -> VaultError {
@@ -137,28 +144,20 @@ public struct Restoration: Sendable {
     }
 }
 
-extension OwnListing {
-    /// The packs of a resource tree alone.
-    func packs(of family: PackID) -> OwnListing {
-        OwnListing(of: packs.filter { $0.pack.offer.family == family }.map(\.target))
-    }
-}
-
 extension AuthorSession {
     /// What a pin puts live: the present listing, or that of then.
     ///
     /// - Parameter family: of a resource tree; nil for the whole channel of the sources.
     func listing(
-        _ pin: ListingPin, of family: PackID? = nil, acceptingRemovedKeys acceptsRemovedKeys: Bool
+        _ pin: ListingPin, of family: PackID? = nil
     ) async throws(VaultError) -> OwnListing {
         func part(_ listing: OwnListing) -> OwnListing {
             family.map { listing.packs(of: $0) } ?? listing
         }
         let present = part(sourceListing)
         if pin.isOf(present) { return present }
-        let states = try await EarlierStates(of: self, acceptingRemovedKeys: acceptsRemovedKeys)
         let earlier = part(
-            try await states.listing(
+            try await EarlierStates(of: self).listing(
                 of: settings.structure.sourceChannel, at: .snapshot(pin.snapshot.version)
             ).listing)
         guard pin.isOf(earlier) else {
@@ -169,22 +168,5 @@ extension AuthorSession {
                 at: vault.settings.string, remedy: "restore again, or remove it, which lists the source")
         }
         return earlier
-    }
-}
-
-/// For whom the sources of a vault are sealed, by what is listed.
-struct DeclaredRecipients {
-    private var audiences: [PackID: [String]] = [:]
-
-    init(of settings: VaultSettings, named names: QuietNames) throws(VaultError) {
-        for pack in settings.packs {
-            audiences[try names.listedID(of: pack.id, family: nil)] = pack.audiences
-        }
-        for tree in settings.resources { audiences[try names.listedFamily(tree.family)] = tree.audiences }
-    }
-
-    /// Nil for a pack that no source declares.
-    subscript(pack: PackManifest) -> [String]? {
-        pack.offer.family.flatMap { audiences[$0] } ?? audiences[pack.id]
     }
 }

@@ -31,11 +31,10 @@ public struct HostPruning: Sendable {
     /// - Throws: `untrusted` for a host whose metadata has expired: what an old state does not list may be live. What
     ///   ``AuthorSession`` throws for a host that can't be continued from.
     public func plan() async throws(VaultError) -> SitePruning.Plan {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            try vault.requireSnapshot(settings)
-            let session = try await AuthorSession(
-                of: vault, settings, period: SigningPeriod(lifetime: settings.lifetime, now: now),
-                passphrase: nil, at: site)
+        try vault.requireSnapshot(VaultSettings(reading: vault.settings))
+        var request = AuthorRequest(keys: nil, now: now)
+        request.host = site
+        return try await vault.withSession(request) { session async throws(VaultError) in
             guard let host = session.host else { return SitePruning.Plan() }
             try host.requireUnexpired(
                 "what that does not list may be live", remedy: "publish and upload first, then prune")
@@ -47,41 +46,27 @@ public struct HostPruning: Sendable {
                 signedBy: PackSigners(under: try await vault.roots(), of: host.tree))
             try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
             let times = try PublicationTimes(in: folder)
+            func end(of file: MetadataFileName) throws(VaultError) -> UTCTime? {
+                let successor = metadata.successor(of: file) ?? file
+                guard let document = try folder.metadata(in: successor)?.document else { return nil }
+                // No file was published after it expired.
+                return (times[successor] ?? document.expires).adding(days: grace)
+            }
             var plan = SitePruning.Plan()
             for file in metadata.files {
                 let length = try FileSystem.status(of: vault.metadata.appending(file.hostedName))?.size ?? 0
-                try decide(
-                    "metadata/\(file.hostedName)", length, metadata.kept[file],
-                    replacedBy: metadata.successor(of: file) ?? file, in: folder, times, &plan)
+                try plan.decide(
+                    FilePath("metadata/\(file.hostedName)"), length, metadata.kept[file], at: now
+                ) { () throws(VaultError) in try end(of: file) }
             }
             for (path, listing) in metadata.lastListing.sorted(by: { $0.key < $1.key }) {
-                try decide(
-                    "targets/\(path)", metadata.lengths[path] ?? 0, metadata.keptTargets[path],
-                    replacedBy: metadata.successor(of: listing) ?? listing, in: folder, times, &plan)
+                try plan.decide(
+                    FilePath("targets/\(path)"), metadata.lengths[path] ?? 0, metadata.keptTargets[path],
+                    at: now
+                ) { () throws(VaultError) in try end(of: listing) }
             }
             return plan
         }
-    }
-
-    private func decide(
-        _ path: String, _ length: UInt64, _ keeping: KeptMetadata.Keeping?,
-        replacedBy successor: MetadataFileName, in folder: MetadataFolder, _ times: PublicationTimes,
-        _ plan: inout SitePruning.Plan
-    ) throws(VaultError) {
-        if let keeping, keeping.reason == nil { return }
-        let path = FilePath(path)
-        if let reason = keeping?.reason {
-            plan.kept.append(SitePruning.Kept(path: path, length: length, reason: reason))
-            return
-        }
-        guard let metadata = try folder.metadata(in: successor)?.document else { return }
-        // No file was published after it expired.
-        let end = (times[successor] ?? metadata.expires).adding(days: grace)
-        guard end <= now else {
-            plan.kept.append(SitePruning.Kept(path: path, length: length, reason: .recent(until: end)))
-            return
-        }
-        plan.removals.append(SitePruning.Removal(path: path, length: length))
     }
 }
 

@@ -52,6 +52,26 @@ public struct SitePruning: Sendable {
     public struct Plan: Sendable {
         public internal(set) var removals: [Removal] = []
         public internal(set) var kept: [Kept] = []
+
+        /// Adds a file that is no part of what is published now.
+        ///
+        /// - Parameter end: until when it was live, and the grace time after; nil for a file that is not looked at.
+        mutating func decide(
+            _ path: FilePath, _ length: UInt64, _ keeping: KeptMetadata.Keeping?, at now: UTCTime,
+            end: () throws(VaultError) -> UTCTime?
+        ) throws(VaultError) {
+            if let keeping {
+                guard let reason = keeping.reason else { return }
+                kept.append(Kept(path: path, length: length, reason: reason))
+                return
+            }
+            guard let end = try end() else { return }
+            if end <= now {
+                removals.append(Removal(path: path, length: length))
+            } else {
+                kept.append(Kept(path: path, length: length, reason: .recent(until: end)))
+            }
+        }
     }
 
     public init(of vault: VaultFolder, keeping kept: Int, grace: Int, now: UTCTime) {
@@ -138,21 +158,11 @@ public struct SitePruning: Sendable {
     ) throws(VaultError) {
         if let keeping, keeping.reason == nil { return }
         guard let status = try FileSystem.status(of: path), status.kind == .file else { return }
-        if let reason = keeping?.reason {
-            plan.kept.append(Kept(path: path, length: status.size, reason: reason))
-            return
+        try plan.decide(path, status.size, keeping, at: now) { () throws(VaultError) in
+            let next = try successor.flatMap { path throws(VaultError) in try FileSystem.status(of: path) }
+            let seconds = (next ?? status).modified / 1_000_000_000
+            return UTCTime(secondsSince1970: seconds)?.adding(days: grace) ?? .latest
         }
-        var end = status.modified
-        if let successor, let next = try FileSystem.status(of: successor) {
-            end = next.modified
-        }
-        let seconds = end / 1_000_000_000
-        guard seconds <= now.adding(days: -grace).secondsSince1970 else {
-            let until = UTCTime(secondsSince1970: seconds)?.adding(days: grace) ?? .latest
-            plan.kept.append(Kept(path: path, length: status.size, reason: .recent(until: until)))
-            return
-        }
-        plan.removals.append(Removal(path: path, length: status.size))
     }
 
     /// Every file below the targets that has a pack's name, relative to them.

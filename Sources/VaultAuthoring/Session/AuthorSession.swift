@@ -1,54 +1,77 @@
-import SealedPack
+public import PackSources
+public import SealedPack
 import SystemPackage
-import UpdateFramework
+public import UpdateFramework
 import VaultErrors
 import VaultFileSystem
-import VaultKeys
-import VaultSite
+public import VaultKeys
+public import VaultSite
+
+/// What an author's command is given beside the vault and the change that it makes.
+public struct AuthorRequest: Sendable {
+    /// Packs without an audience are sealed for exactly these vault keys; nil uses those in the vault's ``VaultFolder/vaultKeys``.
+    /// Where every pack is for an audience, a publication refuses given keys (`.usage`): no pack would use them.
+    public let keys: (any KeyProvider)?
+    /// For encrypted signing keys.
+    public var passphrase: PassphraseSource?
+    public let now: UTCTime
+    /// The host to go on from, where `site/` is incomplete: then only new files are written there.
+    public var host: Site?
+    /// The least expiry of all metadata, for offline media.
+    public var offlineUntil: UTCTime?
+    /// For new pieces; nil uses the settings.
+    public var compression: Compression?
+    /// Limit for sources that are archives.
+    public var unpackingLimit = UnpackingLimit.standard
+    /// Whether what 'plan' finds refuses a publication (`.limit`), before anything is sealed.
+    public var isStrict = false
+    /// Whether something may be restored that only keys removed from the root have signed.
+    public var acceptsRemovedKeys = false
+
+    public init(keys: (any KeyProvider)?, now: UTCTime) {
+        self.keys = keys
+        self.now = now
+    }
+}
 
 /// The state of one command on a vault: each part is read and verified once, under the publisher's lock.
+///
+/// Publications, promotions, restorations and changes of keys each propose a ``ProposedChange``; ``publish(_:into:)`` alone carries it
+/// out, or says what it would do.
 struct AuthorSession {
     let vault: VaultFolder
     var settings: VaultSettings
+    let request: AuthorRequest
     let period: SigningPeriod
-    /// For encrypted signing keys.
-    let passphrase: PassphraseSource?
     /// The host's site, where the vault's own folder is incomplete.
     let host: HostedSite?
     let published: PublishedState
 
-    init(
-        of vault: VaultFolder, _ settings: VaultSettings, period: SigningPeriod,
-        passphrase: PassphraseSource?, at site: Site? = nil
+    fileprivate init(
+        of vault: VaultFolder, _ settings: VaultSettings, _ request: AuthorRequest
     ) async throws(VaultError) {
         let host: HostedSite? =
-            if let site { try await HostedSite(site, of: vault, settings, now: period.now) } else { nil }
+            if let site = request.host {
+                try await HostedSite(site, of: vault, settings, now: request.now)
+            } else { nil }
         self.vault = host?.vault ?? vault
         self.settings = settings
-        self.period = period
-        self.passphrase = passphrase
+        self.request = request
+        period = SigningPeriod(
+            lifetime: settings.lifetime, now: request.now, offlineUntil: request.offlineUntil)
         self.host = host
         if let host {
             published = .site(CurrentSite(host.tree, isReplacement: host.isReplacement))
         } else if let role = settings.structure.ownRole {
-            published = .teamRole(try PublishedTeamRole(of: role, in: vault, passphrase: passphrase))
+            published = .teamRole(
+                try PublishedTeamRole(of: role, in: vault, passphrase: request.passphrase))
         } else {
             published = .site(try await CurrentSite(of: vault))
         }
     }
 
-    /// Earlier versions of the vault's packs.
-    func history() async throws(VaultError) -> PackHistory {
-        let signers =
-            switch published {
-            case .site: TargetsSignatureHistory(under: try await vault.roots())
-            case .teamRole(let published): TargetsSignatureHistory(published.trust, in: published.role)
-            }
-        return PackHistory(of: vault, from: host?.source ?? MetadataFolder(vault.metadata), signedBy: signers)
-    }
-
-    /// The version numbers that no pack gets again.
-    func givenVersions() async throws(VaultError) -> GivenVersions { try await GivenVersions(of: self) }
+    /// The vault's own.
+    var vaultKeys: any KeyProvider { request.keys ?? FileKeyProvider(path: vault.vaultKeys) }
 
     /// What the user should know of the published state.
     var warnings: [Finding] {
@@ -60,28 +83,10 @@ struct AuthorSession {
     /// The packs that the sources were published as.
     var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
 
-    /// Before anything is written: throws `busy` when another process has published to the host since it was read, and removes
-    /// what an earlier run left to upload that the host has otherwise.
-    func prepareHost() async throws(VaultError) {
-        try await host?.requireUnchanged()
-        try host?.removeSuperseded()
-    }
-
-    /// Publishes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
-    /// site's folder, to be uploaded, the timestamp last: the host's own where no other was signed, as with a root alone. A file of
-    /// that name there was never uploaded: it is replaced.
-    func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
-        let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
-        guard vault.followsHost else { return tree }
-        try FileSystem.createFolders(vault.siteMetadata, permissions: 0o755)
-        for document in files.filter({ $0.draft.role != .timestamp }).map({ ($0.hostedName, $0.bytes) })
-            + [(MetadataRole.timestamp.fileName, tree.chain.timestamp.bytes)]
-        {
-            try DurableFile.write(
-                document.1.span, to: vault.siteMetadata.appending(document.0), permissions: 0o644,
-                replacing: true)
-        }
-        return tree
+    /// What the vault itself lists in all its channels.
+    var ownListings: [OwnListing] {
+        let structure = settings.structure
+        return ([structure.sourceChannel] + structure.channels.dropFirst()).map(published.ownListing)
     }
 
     func deliveries() throws(VaultError) -> [TeamDelivery] {
@@ -94,28 +99,22 @@ struct AuthorSession {
     }
 }
 
-/// The published state of a vault: a site, or the role of a team in another vault's site.
-enum PublishedState {
-    case site(CurrentSite)
-    case teamRole(PublishedTeamRole)
-
-    /// The packs that the vault itself lists in a channel. A team's role has only one.
-    func ownListing(in channel: Channel) -> OwnListing {
-        switch self {
-        case .site(let site): site.ownListing(in: channel)
-        case .teamRole(let published): OwnListing(of: published.targets?.records ?? [])
+extension VaultFolder {
+    /// Runs `body` as the only publisher of this vault. Throws `busy` while another process publishes.
+    ///
+    /// - Parameter prepare: checks or changes the settings, before anything else is read.
+    func withSession<Result>(
+        _ request: AuthorRequest,
+        preparing prepare: (inout VaultSettings) throws(VaultError) -> Void = { _ in },
+        _ body: (AuthorSession) async throws(VaultError) -> Result
+    ) async throws(VaultError) -> Result {
+        try await withPublisherLock { settings async throws(VaultError) in
+            var settings = settings
+            try prepare(&settings)
+            return try await body(AuthorSession(of: self, settings, request))
         }
     }
 
-    /// The version of a pack that any role of the site lists.
-    func listedVersion(of id: PackID) -> UInt64? {
-        guard case .site(let site) = self, let record = try? site.tree?.record(at: id.targetPath)
-        else { return nil }
-        return try? ListedPack(record).pack.version
-    }
-}
-
-extension VaultFolder {
     /// Runs `body`, with the settings, as the only publisher of this vault. Throws `busy` while another process publishes.
     func withPublisherLock<Result>(
         _ body: (VaultSettings) async throws(VaultError) -> Result

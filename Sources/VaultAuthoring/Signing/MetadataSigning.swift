@@ -14,7 +14,7 @@ struct MetadataSigning {
     init(for session: AuthorSession, with keys: SigningKeys? = nil) throws(VaultError) {
         self.keys =
             if let keys { keys } else {
-                try SigningKeys(of: session.vault, passphrase: session.passphrase)
+                try SigningKeys(of: session.vault, passphrase: session.request.passphrase)
             }
         pending = PendingMetadata(vault: session.vault)
         var versions = try MetadataFolder(session.vault.metadata).nextVersions()

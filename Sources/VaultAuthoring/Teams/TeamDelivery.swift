@@ -165,13 +165,3 @@ struct TeamDelivery {
         return hosted.contains { $0.hashes == record.hashes && $0.length == record.length }
     }
 }
-
-extension [TeamDelivery] {
-    /// Throws `.usage` for a path of the site's own that is within those of a team.
-    func requireNone(listing path: String) throws(VaultError) {
-        guard let team = first(where: { $0.delegation.covers(path) }) else { return }
-        throw VaultError(
-            .usage, "it is within the paths of the team '\(team.team.role)'", at: "target \(path)",
-            remedy: "give the pack another ID, or the team other paths")
-    }
-}

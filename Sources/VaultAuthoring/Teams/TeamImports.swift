@@ -33,6 +33,6 @@ struct TeamImports {
             }
             if let targets = delivery.unreachableTargets { warnings.append(targets) }
         }
-        warnings += TeamPathOverlap.all(among: deliveries)
+        warnings += deliveries.overlaps
     }
 }

@@ -30,7 +30,7 @@ struct TeamPublisher {
         }
         // The delegating vault may require several signatures and its threshold is unknown here, so every key in keys/ signs.
         var members = old?.json ?? [:]
-        members[GivenVersions.member] = try await session.givenVersions().member(
+        members[GivenVersions.member] = try await GivenVersions(of: session).member(
             listing: GivenVersions.numbers(of: records), replacing: [role])
         let trusts = [published.trust] + published.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
         let file = try signing.sign(role, for: trusts, delegatedBy: "the team's vault") {
@@ -56,7 +56,7 @@ struct TeamPublisher {
     func preview(listing records: [TargetRecord]) throws(VaultError) -> MetadataReport {
         guard isDue(records) else { return MetadataReport() }
         let versions = try MetadataSigning(for: session, with: published.keys).versions
-        return MetadataReport(written: [published.role.hostedName(version: versions[published.role])])
+        return MetadataReport(toWrite: [published.role.hostedName(version: versions[published.role])])
     }
 
     private func isDue(_ records: [TargetRecord]) -> Bool {

@@ -3,34 +3,37 @@ public import UpdateFramework
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
-public import VaultKeys
-public import VaultSite
+import VaultSite
 
 /// Changes who signs for a vault's site, in an order that locks no client out: metadata that old and new keys signed first,
 /// then the root that names the new keys; the next publication drops the old signatures.
 public struct TrustChange: Sendable {
     private let vault: VaultFolder
-    private let passphrase: PassphraseSource?
-    private let now: UTCTime
-    /// The host to go on from, where `site/` is incomplete: then only new files are written there.
-    public var host: Site?
+    private let request: AuthorRequest
 
-    public init(of vault: VaultFolder, passphrase: PassphraseSource?, now: UTCTime) {
-        self.vault = vault
-        self.passphrase = passphrase
-        self.now = now
+    public init(of vault: VaultFolder, _ request: AuthorRequest) {
+        (self.vault, self.request) = (vault, request)
     }
 
     /// Writes the next root, and publishes it if the keys at hand suffice; else it waits in `pending/`.
     public func apply(_ change: RootChange) async throws(VaultError) -> MetadataReport {
-        try await publish(adding: change.addedKey) { roots throws(VaultError) in try roots.change(change) }
+        try await publish(.root(change))
     }
 
     /// Replaces the key in the role's own file by a new one. The old file stays, under the beginning of its key's ID:
     /// its key is needed until the next root is published.
     public func rotate(_ role: TopLevelRole) async throws(VaultError) -> MetadataReport {
-        try await publish { roots throws(VaultError) in
-            try KeyRotation(of: role, in: vault).run(&roots)
+        try await publish(.rotation(role))
+    }
+
+    /// Publishes the site as it is listed, after a change of the root.
+    private func publish(_ change: ProposedChange.KeyChange) async throws(VaultError) -> MetadataReport {
+        try await vault.withSession(request) { session async throws(VaultError) in
+            _ = try site(of: session)
+            var report = try await session.publish(
+                ProposedChange(deliveries: session.deliveries(), keys: change), into: .vault)
+            report.warnings += session.warnings
+            return report
         }
     }
 
@@ -39,13 +42,9 @@ public struct TrustChange: Sendable {
     /// - Throws: `untrusted` for a host whose timestamp, snapshot or root has expired: its state may be an old one, and nothing else about it
     ///   is looked at here.
     public func refresh() async throws(VaultError) -> MetadataReport {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            let (session, site) = try await open(settings)
-            guard let tree = site.tree else {
-                throw VaultError(
-                    .missing, "nothing was published yet", at: vault.site.string,
-                    remedy: "publish first", hint: .publishing)
-            }
+        try await vault.withSession(request) { session async throws(VaultError) in
+            let site = try site(of: session)
+            guard let tree = site.tree else { throw session.vault.nothingPublished }
             try session.host?.requireUnexpired(
                 "a new timestamp would make that the newest",
                 remedy: HostedSite.withoutHost)
@@ -53,12 +52,13 @@ public struct TrustChange: Sendable {
             try session.host?.requireNewestRoot(
                 naming: signing.keys, orWaiting: RootRenewal(of: site.root, with: signing).pendingRoot,
                 orAdding: nil)
-            try await session.prepareHost()
+            try await session.host?.requireUnchanged()
+            try session.host?.removeSuperseded()
             let renewal = SiteRenewal(
                 current: tree, root: site.root, successor: nil, signing: signing)
             let file = try renewal.timestamp(over: tree.chain.snapshot.reference)
-            try vault.remember(try await session.publish([file], now: now))
-            let summary = TrustSummary(of: tree, lifetime: settings.lifetime, now: now)
+            try vault.remember(try await session.write([file], now: request.now))
+            let summary = TrustSummary(of: tree, lifetime: session.settings.lifetime, now: request.now)
             return MetadataReport(
                 written: [file.hostedName],
                 warnings: session.warnings
@@ -66,35 +66,10 @@ public struct TrustChange: Sendable {
         }
     }
 
-    /// Publishes the site as it is listed, after a change of the root.
-    private func publish(
-        adding key: VerifyingKey? = nil, _ change: (inout RootRenewal) throws(VaultError) -> Void
-    ) async throws(VaultError) -> MetadataReport {
-        try await vault.withPublisherLock { settings async throws(VaultError) in
-            let (session, site) = try await open(settings)
-            var publisher = try MetadataPublisher(
-                of: site, in: session,
-                roots: RootRenewal(of: site.root, with: MetadataSigning(for: session)),
-                deliveries: session.deliveries(), adding: key)
-            // A change writes keys and drafts: every refusal of the host comes before it.
-            try await session.host?.requireUnchanged()
-            try change(&publisher.roots)
-            try session.host?.removeSuperseded()
-            var report = try await publisher.run()
-            report.warnings += session.warnings
-            return report
-        }
-    }
-
-    private func open(_ settings: VaultSettings) async throws(VaultError) -> (AuthorSession, CurrentSite) {
-        let session = try await AuthorSession(
-            of: vault, settings, period: SigningPeriod(lifetime: settings.lifetime, now: now),
-            passphrase: passphrase, at: host)
-        guard case .site(let site) = session.published else {
-            throw VaultError(
-                .usage, "a team's vault has no root", at: vault.path.string,
-                remedy: "change the team's keys where its packs are listed")
-        }
-        return (session, site)
+    private func site(of session: AuthorSession) throws(VaultError) -> CurrentSite {
+        if case .site(let site) = session.published { return site }
+        throw VaultError(
+            .usage, "a team's vault has no root", at: vault.path.string,
+            remedy: "change the team's keys where its packs are listed")
     }
 }

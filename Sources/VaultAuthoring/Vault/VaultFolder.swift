@@ -66,6 +66,12 @@ public struct VaultFolder: Sendable {
             pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: trustedRoot.string))
     }
 
+    var nothingPublished: VaultError {
+        VaultError(
+            .missing, "nothing was published yet", at: site.string, remedy: "publish first",
+            hint: .publishing)
+    }
+
     /// All roots of the site, from the first one on.
     func roots() async throws(VaultError) -> [VerifiedRoot] {
         try await RootHistory(of: MetadataFolder(metadata), through: [pinnedRoot()]).roots

@@ -71,9 +71,9 @@ struct Plan: AsyncParsableCommand {
         let packs = device == nil ? plan.packs : contents.flatMap(\.packs)
         var report = ContentPlanReport(plan: plan, packs: packs, contents: contents, findings: findings)
         if updates {
-            var order = PublicationRequest(keys: given, now: .now)
-            order.host = site
-            let preview = try await Publication.preview(of: folder, order)
+            var request = AuthorRequest(keys: given, now: .now)
+            request.host = site
+            let preview = try await Publication.preview(of: folder, request)
             if let pack = preview.packs.first(where: \.lacksCost) {
                 throw VaultError(
                     .missing,

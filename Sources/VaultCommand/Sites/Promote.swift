@@ -53,15 +53,14 @@ struct Promote: AsyncParsableCommand {
                 remedy: "name packs, or write --all")
         }
         let packs = try ids.map { id throws(VaultError) in try PackID(id) }
-        var promotion = Promotion(
-            all ? .all : .only(packs), from: try Channel(named: origin), to: try Channel(named: destination),
-            now: .now)
+        let (from, to) = (try Channel(named: origin), try Channel(named: destination))
+        var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
+        request.passphrase = try options.signing.passphrase()
+        request.host = try options.host.site()
+        var promotion = Promotion(all ? .all : .only(packs), from: from, to: to, request)
         promotion.allowsOlder = allowOlder
-        promotion.passphrase = try options.signing.passphrase()
-        promotion.host = try options.host.site()
         let folder = vault.folder
-        promotion.keys = try options.keys.cachedProvider()
-        let names = await PackNames.known(in: folder, at: promotion.host, keys: promotion.keys)
+        let names = await PackNames.known(in: folder, at: request.host, keys: request.keys)
         var report: PromotionReport
         do throws(VaultError) {
             report = try await options.dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)

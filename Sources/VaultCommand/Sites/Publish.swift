@@ -94,16 +94,16 @@ struct Publish: AsyncParsableCommand {
         }
         let bars = StepBars()
         defer { bars.finish() }
-        var order = PublicationRequest(keys: try keys.cachedProvider(), now: .now)
-        order.passphrase = try signing.passphrase()
-        order.compression = sealing.compression
-        order.unpackingLimit = sealing.unpackingLimit
-        order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
-        order.host = try host.site()
-        order.isStrict = strict
+        var request = AuthorRequest(keys: try keys.cachedProvider(), now: .now)
+        request.passphrase = try signing.passphrase()
+        request.compression = sealing.compression
+        request.unpackingLimit = sealing.unpackingLimit
+        request.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
+        request.host = try host.site()
+        request.isStrict = strict
         let publish = dryRun ? Publication.preview : Publication.run
         let report = try await publish(
-            folder, order,
+            folder, request,
             declared.isEmpty
                 ? nil
                 : { settings throws(VaultError) in

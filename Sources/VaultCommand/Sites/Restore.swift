@@ -58,19 +58,19 @@ struct Restore: AsyncParsableCommand {
 
     func run() async throws {
         let folder = vault.folder
-        var order = PublicationRequest(keys: try options.keys.cachedProvider(), now: .now)
-        order.host = try options.host.site()
-        order.passphrase = try options.signing.passphrase()
-        order.acceptsRemovedKeys = acceptRemovedKeys
-        let restoration = Restoration(of: try subject(), to: try goal(), order)
+        var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
+        request.host = try options.host.site()
+        request.passphrase = try options.signing.passphrase()
+        request.acceptsRemovedKeys = acceptRemovedKeys
+        let restoration = Restoration(of: try subject(), to: try goal(), request)
         let report: Restoration.Report
         do throws(VaultError) {
-            report = try await restoration.run(in: folder, isPreview: options.dryRun)
+            report = try await options.dryRun ? restoration.preview(in: folder) : restoration.run(in: folder)
         } catch { throw suggesting(error, in: folder) }
         switch report {
         case .published(let report): report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
         case .promoted(var report):
-            report.names = await PackNames.known(in: folder, at: try? options.host.site(), keys: order.keys)
+            report.names = await PackNames.known(in: folder, at: try? options.host.site(), keys: request.keys)
             report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
         }
     }

@@ -32,10 +32,10 @@ struct TrustOptions: ParsableArguments {
     @OptionGroup var host: HostOptions
 
     func change() throws(VaultError) -> TrustChange {
-        var change = TrustChange(
-            of: vault.folder, passphrase: try signing.passphrase(), now: .now)
-        change.host = try host.site()
-        return change
+        var request = AuthorRequest(keys: nil, now: .now)
+        request.passphrase = try signing.passphrase()
+        request.host = try host.site()
+        return TrustChange(of: vault.folder, request)
     }
 }
 

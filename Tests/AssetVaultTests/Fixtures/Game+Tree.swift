@@ -38,6 +38,6 @@ extension Game {
     /// Publishes what is declared.
     @discardableResult
     func publishTree() async throws -> PublicationReport {
-        try await Publication.run(of: place.vault, PublicationRequest(keys: place.keys, now: .now))
+        try await Publication.run(of: place.vault, AuthorRequest(keys: place.keys, now: .now))
     }
 }

@@ -50,7 +50,7 @@ final class Game: Sendable {
     func publish(_ source: FilePath, as id: String = Game.id, _ compression: Compression? = nil) async throws
     {
         let id = try PackID(id)
-        var order = PublicationRequest(keys: place.keys, now: .now)
+        var order = AuthorRequest(keys: place.keys, now: .now)
         order.compression = compression
         _ = try await Publication.run(
             of: place.vault, order,

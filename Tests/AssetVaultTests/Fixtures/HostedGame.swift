@@ -131,7 +131,7 @@ extension Game {
         try change(&json)
         let changed = JSONValue.object(json).pretty()
         try DurableFile.write(changed.span, to: file, permissions: 0o644, replacing: true)
-        _ = try await Publication.run(of: place.vault, PublicationRequest(keys: place.keys, now: .now))
+        _ = try await Publication.run(of: place.vault, AuthorRequest(keys: place.keys, now: .now))
     }
 }
 

@@ -105,7 +105,7 @@ extension Game {
         ]
         try DurableFile.write(
             JSONValue.object(json).pretty().span, to: file, permissions: 0o644, replacing: true)
-        _ = try await Publication.run(of: place.vault, PublicationRequest(keys: place.keys, now: .now))
+        _ = try await Publication.run(of: place.vault, AuthorRequest(keys: place.keys, now: .now))
     }
 
     private func write(_ bytes: [UInt8], to file: FilePath) throws {

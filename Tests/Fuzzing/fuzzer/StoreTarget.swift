@@ -44,7 +44,7 @@ final class StoreTarget: FuzzTarget {
                 try Data(content).write(to: source.appending(path: Self.file))
             }
             let sources = FilePath(folder.appending(path: "source").path)
-            _ = try await Publication.run(of: vault, PublicationRequest(keys: keys, now: .now)) {
+            _ = try await Publication.run(of: vault, AuthorRequest(keys: keys, now: .now)) {
                 settings throws(VaultError) in
                 for pack in Self.packs { try settings.declare(PackID(pack), source: sources.appending(pack)) }
             }

@@ -50,7 +50,7 @@ final class TestVault {
             try settings.declare(try PackID(id), source: place.path.appending(source))
         }
         try settings.write(to: vault.settings)
-        _ = try await Publication.run(of: vault, PublicationRequest(keys: keys, now: now))
+        _ = try await Publication.run(of: vault, AuthorRequest(keys: keys, now: now))
     }
 
     func tree() async throws -> TargetTree {

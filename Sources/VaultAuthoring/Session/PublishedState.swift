@@ -1,8 +1,31 @@
+import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultFileSystem
+import VaultKeys
 import VaultSite
+
+/// The published state of a vault: a site, or the role of a team in another vault's site.
+enum PublishedState {
+    case site(CurrentSite)
+    case teamRole(PublishedTeamRole)
+
+    /// The packs that the vault itself lists in a channel. A team's role has only one.
+    func ownListing(in channel: Channel) -> OwnListing {
+        switch self {
+        case .site(let site): site.ownListing(in: channel)
+        case .teamRole(let published): OwnListing(of: published.targets?.records ?? [])
+        }
+    }
+
+    /// The version of a pack that any role of the site lists.
+    func listedVersion(of id: PackID) -> UInt64? {
+        guard case .site(let site) = self, let record = try? site.tree?.record(at: id.targetPath)
+        else { return nil }
+        return try? ListedPack(record).pack.version
+    }
+}
 
 /// A vault's published site, verified from its trusted root. It may have expired: an expired site must be
 /// publishable.
@@ -67,6 +90,9 @@ struct OwnListing {
     let foreign: [TargetRecord]
 
     var records: [TargetRecord] { foreign + packs.map(\.target) }
+    var packsByID: [PackID: ListedPack] {
+        Dictionary(packs.map { ($0.pack.id, $0) }) { first, _ in first }
+    }
     var hasQuietNames: Bool { PackNames.areNeeded(for: packs.map(\.target)) }
 
     init(of records: [TargetRecord]) {
@@ -82,5 +108,44 @@ struct OwnListing {
         }
         self.packs = packs
         self.foreign = foreign
+    }
+
+    /// The packs of a resource tree alone.
+    func packs(of family: PackID) -> OwnListing {
+        OwnListing(of: packs.filter { $0.pack.offer.family == family }.map(\.target))
+    }
+}
+
+/// What a team has published so far: the metadata of its one role. Another vault's site delegates to that role; the team's
+/// own vault has no root.
+struct PublishedTeamRole {
+    let role: MetadataRole
+    let keys: SigningKeys
+    /// The team's own key.
+    let trust: RoleTrust
+    /// The newest metadata that this key has signed.
+    let targets: VerifiedTargets?
+
+    init(
+        of role: MetadataRole, in vault: VaultFolder, passphrase: PassphraseSource?
+    ) throws(VaultError) {
+        self.role = role
+        keys = try SigningKeys(of: vault, passphrase: passphrase)
+        trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
+        let folder = MetadataFolder(vault.metadata)
+        let versions = try folder.versions().filter { $0.unversionedName == role.fileName }
+        for file in versions.sorted(by: { $0.version > $1.version }) {
+            let path = folder.path.appending(file.hostedName)
+            // A list that is too long for a site can be replaced by a shorter one.
+            let bytes = try DurableFile.read(path, limit: role.type.sizeLimit)
+            let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
+            // Metadata of a replaced key is ignored.
+            guard trust.isMet(by: metadata) else { continue }
+            // Only signatures and format are checked here; the delegating vault decides the paths.
+            targets = try VerifiedTargets(
+                verifying: metadata, as: Delegation(to: role, of: .paths([]), trust: trust), by: role)
+            return
+        }
+        targets = nil
     }
 }

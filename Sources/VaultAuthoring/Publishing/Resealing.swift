@@ -1,0 +1,164 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultKeys
+import VaultSite
+
+/// Who listed packs are sealed for: whom a pack is for holds in every channel, whatever version it lists.
+struct Recipients {
+    private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
+    private var audiencesByID: [PackID: [String]] = [:]
+    /// All that a pack was noted for.
+    private(set) var keys: Set<KeyID> = []
+
+    init() {}
+
+    /// What the sources are sealed for.
+    ///
+    /// - Parameters:
+    ///   - listed: packs with present slots, the first of each content key.
+    ///   - names: under which the sources are listed.
+    init(
+        declaredBy settings: VaultSettings, listedAs names: QuietNames = QuietNames(),
+        sealedAs listed: [PackManifest] = []
+    ) throws(VaultError) {
+        slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }
+        for pack in settings.packs {
+            audiencesByID[try names.listedID(of: pack.id, family: nil)] = pack.audiences
+        }
+        for tree in settings.resources {
+            audiencesByID[try names.listedFamily(tree.family)] = tree.audiences
+        }
+    }
+
+    mutating func note(_ pack: PackManifest, for audiences: [String]) {
+        slotsByKey[pack.contentKeyID] = pack.slots
+        audiencesByID[pack.id] = audiences
+        if let family = pack.offer.family { audiencesByID[family] = audiences }
+        keys.formUnion(pack.slots.map(\.keyID))
+    }
+
+    /// The slots of packs with this content key.
+    subscript(key: ContentKeyID) -> [KeySlot]? { slotsByKey[key] }
+
+    /// The audiences that a version is for; nil where it is none of the sources'.
+    func audiences(of version: PackManifest) -> [String]? {
+        audiencesByID[version.id] ?? version.offer.family.flatMap { audiencesByID[$0] }
+    }
+}
+
+extension PackPublisher {
+    /// Packs of a channel with the slots of today, of each all versions; the table of names last, which is for the readers of the others.
+    fileprivate func resealed(
+        _ packs: [ListedPack], for recipients: Recipients
+    ) async throws(VaultError) -> [(old: ListedPack, versions: [PackManifest])] {
+        var resealed: [(old: ListedPack, versions: [PackManifest])] = []
+        for old in packs where !old.pack.isNamesTable {
+            var versions: [PackManifest] = []
+            for version in old.versions {
+                versions.append(try await self.resealed(version, for: recipients))
+            }
+            resealed.append((old, versions))
+        }
+        let readable = resealed.flatMap(\.versions)
+        for old in packs where old.pack.isNamesTable {
+            resealed.append((old, [try await reseal(namesTable: old.pack, forReadersOf: readable)]))
+        }
+        return resealed
+    }
+
+    /// As it is where no key opens it: a replaced key stays in its slots then, which the publication says.
+    private func resealed(
+        _ version: PackManifest, for recipients: Recipients
+    ) async throws(VaultError) -> PackManifest {
+        let slots = recipients[version.contentKeyID]
+        guard let audiences = slots == nil ? recipients.audiences(of: version) : [] else { return version }
+        do throws(VaultError) {
+            // The slots of one key are equal, those of another one with its ID differ.
+            let resealed = try await keep(version, slots: slots, for: audiences)
+            return Set(resealed.slots) == Set(version.slots) ? version : resealed
+        } catch {
+            guard error.category == .key else { throw error }
+            return version
+        }
+    }
+}
+
+/// New slots for what the other channels list. Only metadata change.
+struct ChannelResealing {
+    /// The whole next listing of each channel that changes.
+    private(set) var records: [Channel: [TargetRecord]] = [:]
+    private(set) var packs: [PublicationReport.Resealed] = []
+    /// What the other channels list then.
+    private(set) var listed: [(channel: Channel, pack: PackManifest)] = []
+
+    init() {}
+
+    /// - Parameter recipients: of the packs of the sources.
+    init(
+        of session: AuthorSession, for recipients: Recipients, by publisher: PackPublisher
+    ) async throws(VaultError) {
+        for channel in session.settings.structure.channels.dropFirst() {
+            let listing = session.published.ownListing(in: channel)
+            var next = listing.foreign
+            var isChanged = false
+            for (old, versions) in try await publisher.resealed(listing.packs, for: recipients) {
+                listed += versions.map { (channel, $0) }
+                guard versions != old.versions, let new = try ListedPack(versions) else {
+                    next.append(old.target)
+                    continue
+                }
+                isChanged = true
+                next.append(new.target)
+                for (before, after) in zip(old.versions, versions) where before != after {
+                    packs.append(
+                        PublicationReport.Resealed(
+                            channel: channel, id: after.id, version: after.version,
+                            droppedKeys: publisher.keys.holders(of: before.slots, without: after.slots)))
+                }
+            }
+            if isChanged { records[channel] = next }
+        }
+    }
+
+    mutating func name(by names: PackNames) {
+        for index in packs.indices { packs[index].name = names[listed: packs[index].id]?.name }
+    }
+}
+
+/// What a channel listed before, for the keys of today.
+struct RestoredListing {
+    let listing: OwnListing
+    let snapshot: PublishedSnapshot
+    private(set) var warnings: [Finding] = []
+
+    /// - Throws: `missing`, `notHosted` or `corrupt` for a pack whose file is not there any more.
+    init(
+        _ earlier: OwnListing, under snapshot: PublishedSnapshot, in session: AuthorSession
+    ) async throws(VaultError) {
+        self.snapshot = snapshot
+        let publisher = try await PackPublisher(for: session)
+        let keys = publisher.keys
+        let present = session.ownListings.flatMap(\.packs).flatMap(\.versions)
+        let current = keys.holders(of: present.flatMap(\.slots))
+        for version in earlier.packs.flatMap(\.versions) { try await publisher.files.require(version) }
+        let recipients = try Recipients(declaredBy: session.settings, sealedAs: present)
+        var records = earlier.foreign
+        var opened: [SlotHolder: [String]] = [:]
+        for (_, versions) in try await publisher.resealed(earlier.packs, for: recipients) {
+            for version in versions {
+                for key in keys.holders(of: version.slots).subtracting(current) {
+                    opened[key, default: []].append("'\(version.id)' version \(version.version)")
+                }
+            }
+            if let listed = try ListedPack(versions) { records.append(listed.target) }
+        }
+        listing = OwnListing(of: records)
+        warnings = opened.sorted { $0.key.text < $1.key.text }.map { key, packs in
+            .warning(
+                "key-opens-again",
+                "the vault key \(key.text), which nothing that is listed now is sealed for, opens \(packs.listed(upTo: 6)) again",
+                at: "keys", remedy: "give a key that opens these, to seal them for others")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// What a vault is to publish next: its packs may be sealed, and nothing of it is signed or visible yet.
+struct ProposedChange {
+    /// What the vault itself lists in these channels from now on; other channels stay as they are.
+    var listing: [Channel: [TargetRecord]] = [:]
+    /// What quiet IDs in any channel stand for, as far as that is known.
+    var names = PackNames()
+    /// What teams deliver, which is published with it.
+    var deliveries: [TeamDelivery]
+    /// Of the keys that the root names.
+    var keys: KeyChange?
+    /// What `vault.json` is to say; nil where it stays.
+    var settings: VaultSettings?
+
+    /// A change of the root, or of the key in a role's own file and the root.
+    enum KeyChange {
+        case root(RootChange)
+        case rotation(TopLevelRole)
+
+        /// The key that the root will name, of those that others made.
+        var addedKey: VerifyingKey? { if case .root(let change) = self { change.addedKey } else { nil } }
+    }
+
+    /// Where a change goes.
+    enum Output {
+        /// Into the vault: it is carried out.
+        case vault
+        /// Only new packs, into a folder that is thrown away: it is reported.
+        case scratch(FilePath)
+
+        /// Nil for the vault.
+        var scratch: FilePath? { if case .scratch(let folder) = self { folder } else { nil } }
+    }
+}
+
+/// The metadata files that a command wrote to a site, or would write.
+public struct MetadataReport: Sendable {
+    public internal(set) var written: [String] = []
+    /// Of a dry run: those that would be written where no key is missing.
+    public internal(set) var toWrite: [String] = []
+    public internal(set) var warnings: [Finding] = []
+}
+
+extension AuthorSession {
+    /// Carries a change out, or says what it would do. The order: every refusal of the host; keys and the draft of the next root; what an
+    /// earlier run left to upload; the settings; then metadata, the timestamp last.
+    ///
+    /// - Throws: `usage` for a name within the paths of a team; `untrusted` for a host that shows an older state, `busy` where another
+    ///   process has published to it since it was read; `key` when a file must be signed elsewhere first.
+    func publish(
+        _ change: ProposedChange, into output: ProposedChange.Output
+    ) async throws(VaultError) -> MetadataReport {
+        switch (published, output) {
+        case (.site(let site), .vault):
+            var publisher = try MetadataPublisher(of: site, in: self, change)
+            try await host?.requireUnchanged()
+            try publisher.changeKeys()
+            try host?.removeSuperseded()
+            try change.settings?.write(to: vault.settings)
+            return try await publisher.run()
+        case (.site(let site), .scratch(let folder)):
+            let report = try await MetadataPublisher(of: site, in: self, change).preview(into: folder)
+            try await host?.requireUnchanged()
+            return report
+        case (.teamRole(let role), .vault):
+            try change.settings?.write(to: vault.settings)
+            return try await TeamPublisher(session: self, published: role).run(listing: records(of: change))
+        case (.teamRole(let role), .scratch):
+            return try TeamPublisher(session: self, published: role).preview(listing: records(of: change))
+        }
+    }
+
+    /// The only listing of a team's vault.
+    private func records(of change: ProposedChange) -> [TargetRecord] {
+        change.listing[settings.structure.sourceChannel] ?? sourceListing.records
+    }
+
+    /// Runs `body` for a dry run.
+    func dryRun<Report>(
+        _ body: (ProposedChange.Output) async throws(VaultError) -> Report
+    ) async throws(VaultError) -> Report {
+        let scratch = try ScratchFolder(beside: vault.site)
+        let report = try await body(.scratch(scratch.path))
+        _ = consume scratch
+        return report
+    }
+
+    /// Writes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
+    /// site's folder, to be uploaded, the timestamp last: the host's own where no other was signed, as with a root alone. A file of
+    /// that name there was never uploaded: it is replaced.
+    func write(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
+        let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
+        guard vault.followsHost else { return tree }
+        try FileSystem.createFolders(vault.siteMetadata, permissions: 0o755)
+        for document in files.filter({ $0.draft.role != .timestamp }).map({ ($0.hostedName, $0.bytes) })
+            + [(MetadataRole.timestamp.fileName, tree.chain.timestamp.bytes)]
+        {
+            try DurableFile.write(
+                document.1.span, to: vault.siteMetadata.appending(document.0), permissions: 0o644,
+                replacing: true)
+        }
+        return tree
+    }
+}
