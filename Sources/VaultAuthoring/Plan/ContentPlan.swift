@@ -74,7 +74,7 @@ public struct ContentPlan: Sendable {
         try await AuthorKeys(own: keys, audiences: settings.audiences).requireFewEnough(for: settings)
         let published = try await PublishedVersions(
             of: vault, at: host, in: settings.structure.sourceChannel, keys: keys)
-        try self.init(of: settings, from: PlannedSources(of: settings, in: vault), beside: published)
+        try self.init(of: settings, in: vault, beside: published)
         // A delivery that can't be read is for 'publish' to report.
         let deliveries = settings.structure.teams.compactMap {
             try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
@@ -91,10 +91,16 @@ public struct ContentPlan: Sendable {
 
     /// Without what teams deliver.
     ///
-    /// - Parameter settings: also such that are not written yet.
+    /// - Parameters:
+    ///   - settings: also such that are not written yet.
+    ///   - limit: how much an archive may unpack to.
     init(
-        of settings: VaultSettings, from sources: PlannedSources, beside published: PublishedVersions
+        of settings: VaultSettings, in vault: VaultFolder, limit: UnpackingLimit = .standard,
+        beside published: PublishedVersions
     ) throws(VaultError) {
+        func open(_ number: Int) throws(VaultError) -> PackSource {
+            try settings.sources[number].open(in: vault, limit: limit)
+        }
         limits = settings.limits
         hasTeams = !settings.structure.teams.isEmpty
         isPublishedUnknown = published.areUnknown
@@ -104,21 +110,21 @@ public struct ContentPlan: Sendable {
             notices.append(names)
         }
         let whole = settings.pin.map { Pin.listing($0.snapshot) }
-        var claims = PathClaims(sources: settings.packs.count + settings.resources.count)
+        var claims = PathClaims(sources: settings.sources.count)
         for (number, pack) in settings.packs.enumerated() {
-            let source = try sources.open(number)
+            let source = try open(number)
             try add(
-                pack.id, pack.offer, for: pack.audiences, source.folder, Array(source.folder.entries.indices),
-                number, &claims, published: published.version(of: pack.id),
+                pack.id, pack.offer, for: pack.source.audiences, source.folder,
+                Array(source.folder.entries.indices), number, &claims, published: published.version(of: pack.id),
                 pin: whole ?? pack.pin.map { .version($0) })
         }
         for (number, tree) in settings.resources.enumerated() {
-            let source = try sources.open(settings.packs.count + number)
+            let source = try open(settings.packs.count + number)
             let found = try tree.packs(of: source.folder)
             let files = try found.files(of: source.folder)
             for pack in found.packs {
                 try add(
-                    pack.id, tree.offer(of: pack.labels), for: tree.audiences, files, pack.entries,
+                    pack.id, tree.offer(of: pack.labels), for: tree.source.audiences, files, pack.entries,
                     settings.packs.count + number, &claims,
                     published: published.version(of: pack.id),
                     pin: whole ?? tree.pin.map { .listing($0.snapshot) })
@@ -131,7 +137,7 @@ public struct ContentPlan: Sendable {
             if tree.preservation.isFull(for: found.tags) { fullyPreserved.append(tree.family) }
         }
         packs.sort { $0.id < $1.id }
-        try decide(&claims, sources)
+        try decide(&claims, open)
         conflicts = claims.conflicts.sorted { $0.path < $1.path }
     }
 
@@ -164,10 +170,12 @@ public struct ContentPlan: Sendable {
     }
 
     /// Reads the first files of paths that another source has with the same size.
-    private func decide(_ claims: inout PathClaims, _ sources: PlannedSources) throws(VaultError) {
+    private func decide(
+        _ claims: inout PathClaims, _ open: (Int) throws(VaultError) -> PackSource
+    ) throws(VaultError) {
         let undecided = Dictionary(grouping: claims.undecided, by: \.first.source)
         for (number, paths) in undecided.sorted(by: { $0.key < $1.key }) {
-            let source = try sources.open(number)
+            let source = try open(number)
             var reader = try SourceReader(of: source.folder)
             let byPath = Dictionary(grouping: paths, by: \.file)
             for entry in source.folder.entries {

@@ -44,18 +44,16 @@ public struct FileExplanation: Sendable {
         let path = try Self.entryPath(path)
         self.path = path
         let settings = try VaultSettings(reading: vault.settings)
-        let planned = PlannedSources(of: settings, in: vault)
-        for (number, pack) in settings.packs.enumerated() {
-            let source = try planned.open(number)
+        for pack in settings.packs {
+            let source = try pack.source.open(in: vault)
             if source.folder.has(path) {
                 sources.append(Source(id: pack.id, outcome: .pack(pack.id), rules: []))
-            } else if try planned.openWhole(number).folder.has(path) {
+            } else if try pack.source.open(in: vault, taking: .all).folder.has(path) {
                 sources.append(Source(id: pack.id, outcome: .excluded, rules: []))
             }
         }
-        for (index, tree) in settings.resources.enumerated() {
-            let number = settings.packs.count + index
-            let source = try planned.open(number)
+        for tree in settings.resources {
+            let source = try tree.source.open(in: vault)
             if source.folder.has(path) {
                 let rules = try tree.rules(for: path, in: source.folder)
                 let pack = try tree.packs(of: source.folder).packs.first { pack in
@@ -63,7 +61,7 @@ public struct FileExplanation: Sendable {
                 }
                 sources.append(
                     Source(id: tree.family, outcome: pack.map { .pack($0.id) } ?? .untagged, rules: rules))
-            } else if try planned.openWhole(number).folder.has(path) {
+            } else if try tree.source.open(in: vault, taking: .all).folder.has(path) {
                 sources.append(Source(id: tree.family, outcome: .excluded, rules: []))
             }
         }

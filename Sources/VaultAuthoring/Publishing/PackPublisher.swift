@@ -35,11 +35,16 @@ struct PackPublisher {
         let previous = try files.firstAvailable(earlier.candidates(for: pack.id))
         // A pack that leaves a family gets a key of its own.
         let choice = try await contentKey(
-            following: previous?.offer.family == nil ? previous : nil, for: pack.audiences)
+            following: previous?.offer.family == nil ? previous : nil, for: pack.source.audiences)
         let order = SealingRequest(
             id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
-            compression: request.compression ?? pack.compression ?? .standard)
-        let source = try source(of: pack)
+            compression: request.compression ?? pack.source.compression ?? .standard)
+        let source = try pack.source.open(in: vault, limit: request.unpackingLimit)
+        guard pack.source.filter == .all || !source.folder.entries.isEmpty else {
+            throw VaultError(
+                .usage, "\"include\" and \"exclude\" of '\(pack.source.id)' leave nothing",
+                at: vault.settings.string, remedy: "correct the patterns")
+        }
         return try await seal(
             order, source.folder, after: previous, earlier.given, progress)
     }
@@ -50,14 +55,11 @@ struct PackPublisher {
         onPack: (PackID, UInt64) -> Void,
         deliver: (SealingResult) async throws(VaultError) -> Void
     ) async throws(VaultError) {
-        let source = try PackSource(
-            vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
-            followLinks: tree.followsLinks, limit: request.unpackingLimit)
+        let source = try tree.source.open(in: vault, limit: request.unpackingLimit)
         let found = try tree.packs(of: source.folder)
         let named = try found.files(of: source.folder)
         let choice = try await contentKey(
-            following: earlier.member(of: names.listedFamily(tree.family)),
-            for: tree.audiences)
+            following: earlier.member(of: names.listedID(of: tree.family)), for: tree.source.audiences)
         var listed: [PackID: (id: PackID, offer: PackOffer)] = [:]
         let offers = found.packs.map { (id: $0.id, offer: tree.offer(of: $0.labels)) }
         let withoutTraits = try VariantChoice(
@@ -70,7 +72,7 @@ struct PackPublisher {
             onPack(pack.id, 0)
             let order = SealingRequest(
                 id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: offer,
-                compression: request.compression ?? tree.compression ?? .standard)
+                compression: request.compression ?? tree.source.compression ?? .standard)
             let result = try await seal(
                 order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)),
@@ -121,20 +123,6 @@ struct PackPublisher {
         return try files.name(sealed)
     }
 
-    private func source(of pack: VaultSettings.Pack) throws(VaultError) -> PackSource {
-        // Never in the site: plaintext must not be uploaded, not even after a crash.
-        let source = try PackSource(
-            vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site,
-            followLinks: pack.followsLinks, limit: request.unpackingLimit)
-        guard pack.filter == .all || !source.folder.entries.isEmpty else {
-            throw VaultError(
-                .usage, "\"include\" and \"exclude\" of '\(pack.id)' leave nothing",
-                at: vault.settings.string,
-                remedy: "correct the patterns")
-        }
-        return source
-    }
-
     /// The content key of the earlier version, which any key here may open, for the keys of some audiences: without any name
     /// for the vault's own.
     private func contentKey(following previous: PackManifest?, for names: [String])
@@ -166,7 +154,7 @@ struct PackPublisher {
     ) async throws(VaultError) -> SealingResult {
         let isSameKey = newest?.contentKeyID == earlier.contentKeyID
         let choice = try await contentKey(
-            following: isSameKey ? newest : earlier, for: declared.audiences)
+            following: isSameKey ? newest : earlier, for: declared.source.audiences)
         _ = try await files.published(earlier, key: choice.key)
         var pack = earlier
         pack.slots = choice.slots

@@ -79,9 +79,10 @@ extension AuthorSession {
 
     /// What 'plan' finds in the sources that are listed. What it finds of teams is among the warnings.
     private func sourceFindings() throws(VaultError) -> [Finding] {
-        try settings.requireSources(in: vault)
         let settings = settings.withoutPinned
-        let sources = PlannedSources(of: settings, in: vault, limit: request.unpackingLimit)
-        return try ContentPlan(of: settings, from: sources, beside: .notAskedFor).findings
+        for source in settings.sources { try source.requirePresence(in: vault) }
+        return try ContentPlan(
+            of: settings, in: vault, limit: request.unpackingLimit, beside: .notAskedFor
+        ).findings
     }
 }

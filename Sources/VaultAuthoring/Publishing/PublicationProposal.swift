@@ -92,13 +92,12 @@ struct PublicationProposal {
 extension PublicationProposal {
     /// Lists what the sources are, except those that are pinned.
     private mutating func listSources(onPack: (PackID, UInt64) -> Void) async throws(VaultError) {
-        var declared: [(name: PackID, pack: VaultSettings.Pack)] = []
-        for pack in session.settings.packs {
-            var listed = pack
-            (listed.id, listed.offer) = try names.conceal(pack.id, pack.offer)
-            declared.append((pack.id, listed))
+        var declared = session.settings.packs
+        for (index, pack) in declared.enumerated() {
+            (declared[index].id, declared[index].offer) = try names.conceal(pack.id, pack.offer)
         }
-        for (name, pack) in declared {
+        for pack in declared {
+            let name = pack.source.id
             onPack(name, 0)
             let result =
                 if let version = pack.pin {
@@ -109,13 +108,13 @@ extension PublicationProposal {
                     try await publisher.seal(pack, after: earlier) { done in onPack(name, done) }
                 }
             if result.manifest.entryCount == 0, pack.pin == nil {
-                let source = session.vault.path.pushing(pack.source)
+                let source = session.vault.path.pushing(pack.source.path)
                 warnings.append(
                     .warning(
                         "empty-source", "the source of '\(name)' is empty: \(source)", at: name.description,
                         remedy: "put files there, or remove the pack from vault.json"))
             }
-            try await list(result, for: pack.audiences, isPinned: pack.pin != nil)
+            try await list(result, for: pack.source.audiences, isPinned: pack.pin != nil)
         }
         for tree in session.settings.resources { try await list(tree, onPack: onPack) }
         if let table = names.table {
@@ -128,7 +127,7 @@ extension PublicationProposal {
     ) async throws(VaultError) {
         if let pin = tree.pin {
             let restored = try await session.listing(pin, of: tree.family)
-            try await list(restored.packs) { _ in tree.audiences }
+            try await list(restored.packs) { _ in tree.source.audiences }
             restorations.append(.init(subject: .tree(tree.family), snapshot: pin.snapshot))
             return
         }
@@ -136,7 +135,7 @@ extension PublicationProposal {
         var names = names
         try await publisher.seal(tree, after: earlier, naming: &names, onPack: onPack) {
             result async throws(VaultError) in
-            try await list(result, for: tree.audiences)
+            try await list(result, for: tree.source.audiences)
         }
         self.names = names
         try await keepPacks(of: tree)
@@ -200,7 +199,7 @@ extension PublicationProposal {
                 version.offer.apps = version.offer.apps.outside(tree.apps)
                 return version
             }
-            let kept = try await keep(versions, for: tree.audiences)
+            let kept = try await keep(versions, for: tree.source.audiences)
             guard let pack = kept.first else { continue }
             try add(PublicationReport.Pack(of: pack, .unchanged), pack, beside: Array(kept.dropFirst()))
         }

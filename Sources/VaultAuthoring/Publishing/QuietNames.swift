@@ -23,12 +23,9 @@ struct QuietNames {
         table = isQuiet ? try await publisher.namesTable(after: earlier) : nil
     }
 
-    func listedID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
+    /// - Parameter family: of a pack of a resource tree; nil for others, and for a tree itself.
+    func listedID(of id: PackID, family: PackID? = nil) throws(VaultError) -> PackID {
         if let key { try key.quietID(of: id, family: family) } else { id }
-    }
-
-    func listedFamily(_ family: PackID) throws(VaultError) -> PackID {
-        if let key { try key.quietID(of: family, family: nil) } else { family }
     }
 
     /// The ID and the offer that are listed; the declared ones go into the table.
@@ -40,7 +37,7 @@ struct QuietNames {
         guard key != nil else { return (id, offer) }
         let listed = try listedID(of: id, family: offer.family)
         names.add(PackNames.Entry(name: id, offer: offer), listedAs: listed)
-        let family = try offer.family.map { family throws(VaultError) in try listedFamily(family) }
+        let family = try offer.family.map { family throws(VaultError) in try listedID(of: family) }
         return (
             listed,
             PackNames.listedOffer(of: offer, family: family, isForEveryDevice: isForEveryDevice)

@@ -23,11 +23,8 @@ struct Recipients {
         sealedAs listed: [PackManifest] = []
     ) throws(VaultError) {
         slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }
-        for pack in settings.packs {
-            audiencesByID[try names.listedID(of: pack.id, family: nil)] = pack.audiences
-        }
-        for tree in settings.resources {
-            audiencesByID[try names.listedFamily(tree.family)] = tree.audiences
+        for source in settings.sources {
+            audiencesByID[try names.listedID(of: source.id)] = source.audiences
         }
     }
 

@@ -105,7 +105,7 @@ public struct Restoration: Sendable {
         let earlier = try await EarlierPacks(of: session)
         let names = try await QuietNames(
             session.settings.hasQuietNames, after: earlier, by: publisher)
-        let listed = try names.listedID(of: id, family: nil)
+        let listed = try names.listedID(of: id)
         let (snapshot, listing) = try await EarlierStates(of: session).listing(
             of: session.settings.structure.sourceChannel, at: moment)
         guard let pack = listing.packs.first(where: { $0.pack.id == listed }) else {

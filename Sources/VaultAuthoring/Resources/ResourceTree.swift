@@ -1,7 +1,6 @@
 import PackSources
 public import SealedPack
 import StrictJSON
-public import SystemPackage
 import VaultContent
 import VaultErrors
 
@@ -9,14 +8,8 @@ import VaultErrors
 public struct ResourceTree: Sendable {
     /// The first segments of the IDs of its packs. They share one content key, so that a file which moves between them
     /// keeps its pieces.
-    public let family: PackID
-    /// A folder or an archive; a relative path begins at the vault.
-    public let source: FilePath
-    let filter: SourceFilter
-    let followsLinks: Bool
-    /// For whom it is sealed; empty for the vault's own keys.
-    let audiences: [String]
-    let compression: Compression?
+    public var family: PackID { source.id }
+    let source: DeclaredSource
     private let categories: TagCategories
     private let traits: TraitDeclarations
     private let rules: ResourceRules
@@ -36,12 +29,7 @@ public struct ResourceTree: Sendable {
             "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "defaultTags",
             "initial", "prefetch", "apps", "preservation", "pin",
         ])
-        self.family = family
-        self.audiences = try audiences.names(in: json)
-        source = FilePath(try json.required("source").string())
-        filter = try SourceFilter(include: [], exclude: VaultSettings.Pack.patterns("exclude", of: json))
-        followsLinks = try json["followLinks"]?.bool() ?? false
-        compression = try VaultSettings.Pack.choice("compression", of: json)
+        source = try DeclaredSource(of: family, parsing: json, audiences)
         preservation = try TagPreservation(parsing: json["preservation"])
         apps = try AppVersionRange(parsing: json["apps"])
         pin = try ListingPin(parsing: json["pin"])

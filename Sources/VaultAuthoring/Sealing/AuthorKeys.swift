@@ -44,8 +44,9 @@ struct AuthorKeys: Sendable {
             }
             try KeySlot.requireCount(known[names]?.count ?? 0, at: place)
         }
-        for pack in settings.packs { try await require(pack.audiences, at: pack.id.description) }
-        for tree in settings.resources { try await require(tree.audiences, at: tree.family.description) }
+        for source in settings.sources {
+            try await require(source.audiences, at: source.id.description)
+        }
         guard settings.hasQuietNames else { return }
         try await require([], at: Self.readersOfNames)
         let readers = known.values.reduce(into: Set<KeyID>()) { $0.formUnion($1) }

@@ -129,13 +129,12 @@ struct TeamPathConflicts {
     }
 
     private mutating func addSources(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {
-        let sources = PlannedSources(of: settings, in: vault)
-        for (number, pack) in settings.packs.enumerated() where !pack.offer.tags.isEmpty {
-            let source = try sources.open(number)
+        for pack in settings.packs where !pack.offer.tags.isEmpty {
+            let source = try pack.source.open(in: vault)
             try compare(pack.id, pack.offer, source.folder, Array(source.folder.entries.indices))
         }
-        for (number, tree) in settings.resources.enumerated() {
-            let source = try sources.open(settings.packs.count + number)
+        for tree in settings.resources {
+            let source = try tree.source.open(in: vault)
             let found = try tree.packs(of: source.folder)
             let files = try found.files(of: source.folder)
             for pack in found.packs {

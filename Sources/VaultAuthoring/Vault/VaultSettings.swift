@@ -1,8 +1,8 @@
-public import PackSources
 public import SealedPack
 import StrictJSON
 public import SystemPackage
 public import UpdateFramework
+import VaultBytes
 public import VaultErrors
 import VaultFileSystem
 import VaultSite
@@ -11,19 +11,35 @@ import VaultSite
 public struct VaultSettings: Sendable {
     /// A pack that the vault publishes.
     public struct Pack: Sendable {
-        public var id: PackID
-        /// A folder or an archive; relative paths begin at the vault.
-        public var source: FilePath
-        public var filter: SourceFilter
-        /// Whether symbolic links in a folder are followed, instead of refused.
-        public var followsLinks = false
-        public var offer: PackOffer
-        /// For whom it is sealed; empty for the vault's own keys.
-        public var audiences: [String] = []
-        /// For new pieces.
-        public var compression: Compression?
+        public internal(set) var id: PackID
+        public internal(set) var offer: PackOffer
         /// The earlier version that is listed instead of the source.
-        public var pin: UInt64?
+        public let pin: UInt64?
+        let source: DeclaredSource
+
+        /// All members but `source` may be absent.
+        fileprivate init(id: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
+            let json = json.labelled(id.description)
+            try json.requireMembers(among: [
+                "source", "for", "include", "exclude", "policy", "tags", "traits", "order", "compression",
+                "followLinks", "apps", "pin",
+            ])
+            self.id = id
+            source = try DeclaredSource(of: id, parsing: json, audiences)
+            offer = PackOffer(
+                tags: try PackOffer.tags(declaredIn: json), traits: try PackOffer.traits(declaredIn: json))
+            offer.apps = try AppVersionRange(parsing: json["apps"])
+            offer.order = try json["order"]?.integer() ?? 0
+            offer.policy = try json.choice("policy") ?? offer.policy
+            pin = try json["pin"].map { value throws(VaultError) in
+                let number = try value.integer()
+                guard number >= 1 else {
+                    throw value.error(
+                        .usage, "\(number) is no version for \"pin\"", remedy: "use a number from 1 on")
+                }
+                return UInt64(number)
+            }
+        }
     }
 
     public private(set) var packs: [Pack]
@@ -90,6 +106,23 @@ public struct VaultSettings: Sendable {
         limits = try json["limits"].map { limits throws(VaultError) in try SizeLimits(parsing: limits) }
     }
 
+    private static let members = [
+        "format", "packs", "resources", "expiry", "teams", "team", "bins", "channels", "audiences", "limits",
+        "quietNames", "apps", "pin",
+    ]
+
+    /// Members of other programs are ignored, but not one that was probably meant for this one: without `"quietNames"` names
+    /// would be public.
+    private static func requireNoMisspelling(in json: LocatedJSON) throws(VaultError) {
+        for member in try json.members() where !members.contains(where: { $0.hasSameBytes(as: member.name) })
+        {
+            guard Suggestion.nearest(to: member.name, among: members) != nil else { continue }
+            throw member.key.error(
+                .usage, "the member \"\(member.name.excerpt)\" is unknown", remedy: "give it another name"
+            ).suggesting(member.name, among: members)
+        }
+    }
+
     private static func requireNamesCanBeQuiet(
         _ json: LocatedJSON, _ structure: SiteStructure, _ resources: [ResourceTree]
     ) throws(VaultError) {
@@ -148,6 +181,9 @@ public struct VaultSettings: Sendable {
         }
     }
 
+    /// Those of the packs, then those of the resource trees.
+    var sources: [DeclaredSource] { packs.map(\.source) + resources.map(\.source) }
+
     /// What is published of sources alone.
     var withoutPinned: VaultSettings {
         var settings = self
@@ -157,16 +193,14 @@ public struct VaultSettings: Sendable {
     }
 
     /// The audiences that packs are sealed for.
-    var usedAudiences: [String] {
-        Set(packs.flatMap(\.audiences) + resources.flatMap(\.audiences)).sorted()
-    }
+    private var usedAudiences: [String] { Set(sources.flatMap(\.audiences)).sorted() }
 
     /// Throws `.usage` where every pack is for an audience: no pack is sealed for the vault's own keys.
     ///
     /// - Parameter place: of the settings, for messages.
     func requireUseOfVaultKeys(at place: FilePath) throws(VaultError) {
         guard !usedAudiences.isEmpty, !hasQuietNames,
-            !packs.contains(where: \.audiences.isEmpty), !resources.contains(where: \.audiences.isEmpty)
+            !sources.contains(where: \.audiences.isEmpty)
         else { return }
         throw VaultError(
             .usage,
