@@ -10,7 +10,9 @@ import VaultSite
 struct PackHistory {
     private let vault: VaultFolder
     private let folder: MetadataFolder
-    private let signers: TargetsSignatureHistory
+    private let signers: SignatureHistory
+    /// In a team's vault, the only role that lists its packs.
+    private let teamRole: MetadataRole?
     /// Where the metadata came from, for messages.
     private let source: any MetadataSource
 
@@ -22,11 +24,12 @@ struct PackHistory {
         folder = MetadataFolder(vault.metadata)
         source = session.host?.source ?? folder
         acceptsRemovedKeys = session.request.acceptsRemovedKeys
-        signers =
-            switch session.published {
-            case .site: TargetsSignatureHistory(under: try await vault.roots())
-            case .teamRole(let published): TargetsSignatureHistory(published.trust, in: published.role)
-            }
+        switch session.published {
+        case .site:
+            (signers, teamRole) = (SignatureHistory(of: .targets, under: try await vault.roots()), nil)
+        case .teamRole(let published):
+            (signers, teamRole) = (SignatureHistory(published.trust), published.role)
+        }
     }
 
     /// The manifest of one kept version.
@@ -88,9 +91,14 @@ struct PackHistory {
         return versions.sorted(by: >)
     }
 
-    /// All files of the vault's own targets roles, the newest first.
+    /// All files of the vault's own targets roles, the newest first. Others are not read: what is wrong with a team's file stops
+    /// nothing.
     private func targetsFiles() throws(VaultError) -> [MetadataFileName] {
-        try folder.versions().filter { $0.role.map(signers.sign) ?? false }.sorted { $0.version > $1.version }
+        func isOwn(_ role: MetadataRole) -> Bool {
+            if let teamRole { role == teamRole } else { role.listsOwnPacks }
+        }
+        return try folder.versions().filter { $0.role.map(isOwn) ?? false }
+            .sorted { $0.version > $1.version }
     }
 
     /// The last versions of packs, the newest first, from the newest files of each role.

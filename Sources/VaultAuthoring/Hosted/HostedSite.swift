@@ -242,7 +242,7 @@ final class HostedSite: Sendable {
         }
         for name in snapshot.hostedNames.sorted() {
             guard let file = MetadataFileName(hostedName: name), let role = file.role,
-                role == .targets || OwnRoles.contains(role) || teams[role] != nil
+                role.listsOwnPacks || teams[role] != nil
             else { continue }
             rest -= try await copy.readAll(
                 of: role, upTo: file.version, atMost: min(rest, Self.roleHistoryLimit)

@@ -68,27 +68,26 @@ struct MetadataPublisher {
         let successor = try newRoot.map { file throws(VaultError) in
             try site.root.successor(verifying: try file.unverified)
         }
-        var renewal = renewal(under: successor)
+        let renewal = renewal(under: successor)
         let imports = try imports(under: renewal, into: vault.targets)
-        let given = try await GivenVersions(of: session)
-        let listings = try listings(under: renewal, keeping: given)
-        let signed = try renewal.files(listing: listings, keeping: given, importing: imports.files)
-        guard renewal.pendingFiles.isEmpty else {
-            let names = renewal.pendingFiles.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
+        let content = try await content(under: renewal, importing: imports.files)
+        let signed = try renewal.signing(content)
+        guard signed.pendingFiles.isEmpty else {
+            let names = signed.pendingFiles.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
             throw signing.keys.failure(
                 for: .targets, delegatedBy: renewal.rootName,
                 remedy:
                     "sign \(names) where these keys are kept, then publish again", hint: .signing)
         }
-        let files = signed + (newRoot.map { [$0] } ?? [])
+        let files = signed.files + (newRoot.map { [$0] } ?? [])
         let tree = files.isEmpty ? site.tree : try await session.write(files, now: session.period.now)
         if let tree { try vault.remember(tree) }
-        for role in [MetadataRole.root] + listings.map(\.role)
+        for role in [MetadataRole.root] + content.listings.map(\.role)
         where files.contains(where: { $0.draft.role == role }) {
             try signing.pending.remove(role)
         }
         report.written += files.map(\.hostedName)
-        report.warnings += renewal.warnings + imports.warnings + teamWarnings(tree)
+        report.warnings += signed.warnings + imports.warnings + teamWarnings(tree)
         return report
     }
 
@@ -104,9 +103,7 @@ struct MetadataPublisher {
         }
         let renewal = renewal(under: successor)
         let imports = try imports(under: renewal, into: scratch)
-        let given = try await GivenVersions(of: session)
-        let roles = try renewal.rolesToSign(
-            listing: listings(under: renewal, keeping: given), keeping: given, importing: imports.files)
+        let roles = try renewal.rolesToSign(await content(under: renewal, importing: imports.files))
         // What the site lists already counts by the settings of now.
         let next = deliveries.filter { delivery in
             guard let newest = delivery.newest else { return false }
@@ -144,8 +141,7 @@ struct MetadataPublisher {
     private func isChange() async throws(VaultError) -> Bool {
         guard roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else { return true }
         let renewal = SiteRenewal(current: site.tree, root: site.root, successor: nil, signing: signing)
-        return try listings(under: renewal, keeping: try await GivenVersions(of: session))
-            .contains(where: renewal.changes)
+        return try await content(under: renewal).listings.contains(where: renewal.changes)
     }
 
     /// Publishes a root under which the published metadata stays valid, as when it only names more keys: it needs no other
@@ -199,9 +195,10 @@ struct MetadataPublisher {
     }
 
     /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.
-    private func listings(
-        under renewal: SiteRenewal, keeping given: GivenVersions
-    ) throws(VaultError) -> [SiteRenewal.Listing] {
+    private func content(
+        under renewal: SiteRenewal, importing imports: [SignedMetadata] = []
+    ) async throws(VaultError) -> SiteRenewal.Content {
+        let given = try await GivenVersions(of: session)
         let structure = session.settings.structure
         let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
         let channels = structure.channelListings(trust: newest)
@@ -217,6 +214,6 @@ struct MetadataPublisher {
             role: .targets, records: own, delegations: delegations.isEmpty ? nil : .roles(delegations),
             trusts: renewal.trusts(of: .targets), hasQuietNames: PackNames.areNeeded(for: own),
             lastVersions: given.member(listing: numbers, replacing: []))
-        return listings + [top]
+        return SiteRenewal.Content(listings: listings + [top], given: given, imports: imports)
     }
 }

@@ -1,5 +1,6 @@
 import SealedPack
 import StrictJSON
+import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultSite
@@ -14,10 +15,6 @@ struct SiteRenewal {
     let signing: MetadataSigning
     /// Whether a higher version is needed though nothing else changed (``CurrentSite/isReplacement``).
     var isReplacement = false
-    /// What should be done before long, each a sentence.
-    private(set) var warnings: [Finding] = []
-    /// Files that must be signed elsewhere before anything is published.
-    private(set) var pendingFiles: [MissingSignatures] = []
 
     /// The wanted content of one targets role.
     struct Listing {
@@ -51,82 +48,116 @@ struct SiteRenewal {
         }
     }
 
-    /// - Parameters:
-    ///   - listings: the roles that this vault signs, the top-level targets last.
-    ///   - given: the version numbers that the top-level targets keep.
-    ///   - imports: roles that teams signed.
-    /// - Returns: all files to publish; they can't be published while there are ``pendingFiles``.
-    mutating func files(
-        listing listings: [Listing], keeping given: GivenVersions, importing imports: [SignedMetadata]
-    ) throws(VaultError) -> [SignedMetadata] {
-        var files: [SignedMetadata] = []
-        var references: [MetadataRole: MetadataReference] = [:]
-        var replaced: Set<MetadataRole> = []
-        func add(_ file: SignedMetadata) {
-            files.append(file)
-            references[file.draft.role] = file.reference
-            replaced.insert(file.draft.role)
-        }
-        for file in imports { add(file) }
-        let numbers = GivenVersions.numbers(of: listings.flatMap(\.records))
-        for listing in listings {
+    /// The roles that the vault signs, and what else the site gets.
+    struct Content {
+        /// The top-level targets last.
+        let listings: [Listing]
+        /// The version numbers that the top-level targets keep.
+        let given: GivenVersions
+        /// Roles that teams signed.
+        let imports: [SignedMetadata]
+    }
+
+    /// What is to be done for a role that the vault signs.
+    private enum Need {
+        /// Nothing: what is published stays.
+        case nothing(VerifiedTargets)
+        /// It waits in `pending/` with all signatures.
+        case waiting(SignedMetadata)
+        /// A signature of this content; without the numbers of unfinished files of its own it is the content that is needed.
+        case signature(Listing, needed: Listing, after: VerifiedTargets?)
+    }
+
+    /// What was signed of a site.
+    struct Outcome {
+        /// All files to publish; they can't be published while there are ``pendingFiles``.
+        fileprivate(set) var files: [SignedMetadata]
+        /// Files that must be signed elsewhere before anything is published.
+        fileprivate(set) var pendingFiles: [MissingSignatures] = []
+        /// What should be done before long.
+        fileprivate(set) var warnings: [Finding] = []
+    }
+
+    /// Decides for each role in turn.
+    ///
+    /// - Parameter act: whether the role gets a file.
+    private func decide(
+        _ content: Content, _ act: (MetadataRole, Need) throws(VaultError) -> Bool
+    ) throws(VaultError) {
+        let numbers = GivenVersions.numbers(of: content.listings.flatMap(\.records))
+        var replaced = Set(content.imports.map(\.draft.role))
+        for listing in content.listings {
             let old = published[listing.role]
             // An unfinished file of the role itself is no reason to sign it: it stays the newest.
-            let needed = listing.keeping(given, listing: numbers, replacing: replaced)
-            let listing = listing.keeping(given, listing: numbers, replacing: replaced.union([.targets]))
-            if let file = try pendingFile(listing, after: old) {
-                add(file)
-            } else if let old, try !isDue(old, needed) {
-                references[listing.role] = old.reference
-            } else {
+            let needed = listing.keeping(content.given, listing: numbers, replacing: replaced)
+            let listing = listing.keeping(
+                content.given, listing: numbers, replacing: replaced.union([.targets]))
+            let need: Need =
+                if let file = try pendingFile(listing, after: old) {
+                    .waiting(file)
+                } else if let old, try !isDue(old, needed) {
+                    .nothing(old)
+                } else {
+                    .signature(listing, needed: needed, after: old)
+                }
+            if try act(listing.role, need) { replaced.insert(listing.role) }
+        }
+    }
+
+    func signing(_ content: Content) throws(VaultError) -> Outcome {
+        var outcome = Outcome(files: content.imports)
+        var references = Dictionary(content.imports.map { ($0.draft.role, $0.reference) }) { $1 }
+        func add(_ file: SignedMetadata) {
+            outcome.files.append(file)
+            references[file.draft.role] = file.reference
+        }
+        try decide(content) { role, need throws(VaultError) in
+            switch need {
+            case .nothing(let old):
+                references[role] = old.reference
+                return false
+            case .waiting(let file): add(file)
+            case .signature(let listing, let needed, let old):
                 switch try sign(listing, after: old) {
                 case .signed(let file): add(file)
                 case .pending(let file):
                     guard let old, try !mustChange(old, needed), signing.period.now < old.expires,
                         signing.period.offlineUntil == nil
                     else {
-                        pendingFiles.append(file)
-                        replaced.insert(listing.role)
-                        continue
+                        outcome.pendingFiles.append(file)
+                        return true
                     }
-                    references[listing.role] = old.reference
-                    warnings.append(
+                    references[role] = old.reference
+                    outcome.warnings.append(
                         .warning(
-                            "expires-soon",
-                            "\(listing.role) version \(old.version) expires at \(old.expires)",
-                            at: listing.role.name,
-                            remedy: "sign what waits in \(signing.pending.folder) before then",
+                            "expires-soon", "\(role) version \(old.version) expires at \(old.expires)",
+                            at: role.name, remedy: "sign what waits in \(signing.pending.folder) before then",
                             hint: .signing))
+                    return false
                 }
             }
+            return true
         }
-        guard pendingFiles.isEmpty else { return files }
+        guard outcome.pendingFiles.isEmpty else { return outcome }
         if let snapshot = try snapshot(listing: references) { add(snapshot) }
-        guard let snapshot = references[.snapshot] ?? current?.chain.snapshot.reference else { return files }
+        guard let snapshot = references[.snapshot] ?? current?.chain.snapshot.reference else {
+            return outcome
+        }
         let isNew = snapshot != current?.chain.snapshot.reference
-        if try isTimestampDue(underNewSnapshot: isNew) { files.append(try timestamp(over: snapshot)) }
-        return files
+        if try isTimestampDue(underNewSnapshot: isNew) { outcome.files.append(try timestamp(over: snapshot)) }
+        return outcome
     }
 
-    /// The roles that ``files(listing:keeping:importing:)`` signs where no key is missing.
-    func rolesToSign(
-        listing listings: [Listing], keeping given: GivenVersions, importing imports: [SignedMetadata]
-    ) throws(VaultError) -> [MetadataRole] {
-        let numbers = GivenVersions.numbers(of: listings.flatMap(\.records))
+    /// The roles that ``signing(_:)`` signs where no key is missing.
+    func rolesToSign(_ content: Content) throws(VaultError) -> [MetadataRole] {
         var roles: [MetadataRole] = []
-        for listing in listings {
-            let replaced = Set(roles + imports.map(\.draft.role))
-            let needed = listing.keeping(given, listing: numbers, replacing: replaced)
-            if let old = published[listing.role], try !isDue(old, needed),
-                try pendingFile(
-                    listing.keeping(given, listing: numbers, replacing: replaced.union([.targets])),
-                    after: old) == nil
-            {
-                continue
-            }
-            roles.append(listing.role)
+        try decide(content) { role, need in
+            if case .nothing = need { return false }
+            roles.append(role)
+            return true
         }
-        if try isSnapshotDue(isChanged: !roles.isEmpty || !imports.isEmpty) { roles.append(.snapshot) }
+        let isChanged = !roles.isEmpty || !content.imports.isEmpty
+        if try isSnapshotDue(isChanged: isChanged) { roles.append(.snapshot) }
         if try isTimestampDue(underNewSnapshot: roles.last == .snapshot) { roles.append(.timestamp) }
         return roles
     }
@@ -240,5 +271,53 @@ struct SiteRenewal {
         let metadata = try UnverifiedMetadata(parsing: old.bytes, as: role, place: role.fileName)
         let known = Set(trusts.flatMap(\.keys).map(\.id))
         return !trusts.allSatisfy { $0.isMet(by: metadata) } || !metadata.keyIDs.isSubset(of: known)
+    }
+}
+
+/// Version numbers that a thief of keys has used up begin again under a root that lets clients forget them.
+extension SiteRenewal {
+    /// Whether clients of the new root forget the versions that they have seen.
+    var resetsVersions: Bool { successor?.resetsVersions(since: root) ?? false }
+
+    /// Whether metadata has the highest possible number: only under the new root clients accept a lower one.
+    func restartsNumbering(after old: some VerifiedMetadata) -> Bool {
+        resetsVersions && old.version == NextVersions.highestPossible
+    }
+
+    /// Throws `untrusted` where clients would refuse the next version of a role.
+    func requireHigherVersion(_ role: MetadataRole, than published: Int64?) throws(VaultError) {
+        guard let published, signing.versions[role] <= published else { return }
+        // Only the whole site shows which numbers are free.
+        guard !resetsVersions || signing.pending.vault.followsHost else { return }
+        func refusal(_ remedy: String, _ hint: Hint? = nil) -> VaultError {
+            VaultError(
+                .untrusted,
+                "version \(published) is the highest possible one: a thief of keys has published it",
+                at: "role \(role)", remedy: remedy, hint: hint)
+        }
+        let vault = signing.pending.vault
+        if vault.followsHost {
+            throw refusal("replace the stolen keys in the vault that has the whole site/, and upload that")
+        }
+        if let pendingRoot = try signing.pending.file(of: .root), try root.losesKeys(to: pendingRoot) {
+            throw refusal(
+                "sign \(vault.pending)/\(pendingRoot.document.hostedName) where the keys of the root are kept, then publish again",
+                .signing)
+        }
+        let stolen = role.type == .timestamp ? "timestamp" : "snapshot"
+        throw refusal(
+            "replace the \(stolen) key, and every other key that may be stolen: clients forget the versions that they"
+                + " have seen", .rotation(role: stolen, vault: vault.path.string))
+    }
+}
+
+extension VerifiedRoot {
+    /// Whether a root that waits for signatures would let clients forget versions.
+    fileprivate func losesKeys(to next: UnverifiedMetadata) throws(VaultError) -> Bool {
+        for role in [TopLevelRole.timestamp, .snapshot] {
+            let remaining = try next.rootTrust(in: role).keys
+            if trust(in: role).keys.contains(where: { !remaining.contains($0) }) { return true }
+        }
+        return false
     }
 }

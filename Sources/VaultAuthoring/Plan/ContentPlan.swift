@@ -115,8 +115,8 @@ public struct ContentPlan: Sendable {
             let source = try open(number)
             try add(
                 pack.id, pack.offer, for: pack.source.audiences, source.folder,
-                Array(source.folder.entries.indices), number, &claims, published: published.version(of: pack.id),
-                pin: whole ?? pack.pin.map { .version($0) })
+                Array(source.folder.entries.indices), number, &claims,
+                published: published.version(of: pack.id), pin: whole ?? pack.pin.map { .version($0) })
         }
         for (number, tree) in settings.resources.enumerated() {
             let source = try open(settings.packs.count + number)

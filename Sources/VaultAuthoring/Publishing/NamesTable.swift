@@ -1,6 +1,10 @@
+import PackSealing
+import PackSources
 import SealedPack
+import SystemPackage
 import VaultContent
 import VaultErrors
+import VaultFileSystem
 import VaultKeys
 import VaultSite
 
@@ -102,4 +106,133 @@ extension PackID {
 
 extension PackManifest {
     var isNamesTable: Bool { id.isNamesTable }
+}
+
+extension PackPublisher {
+    /// The table of names to go on with. A channel may have gone back to one that no key here opens: then that of another channel
+    /// has the key of the names, too.
+    func namesTable(after earlier: EarlierPacks) async throws(VaultError) -> NamesTable {
+        let tables = try files.available(earlier.candidates(for: PackID(PackNames.packID)))
+        guard let newest = tables.first else { return try await NamesTable(naming: nil, for: keys) }
+        do throws(VaultError) {
+            let published = try await publishedNames(in: newest)
+            return try await NamesTable(
+                naming: published.nameKey(openedBy: keys), for: keys, after: newest, published)
+        } catch {
+            guard error.category == .key else { throw error }
+            for table in tables.dropFirst() {
+                guard let nameKey = try? await publishedNames(in: table).nameKey(openedBy: keys) else {
+                    continue
+                }
+                return try await NamesTable(naming: nameKey, for: keys, after: newest)
+            }
+            throw error
+        }
+    }
+
+    /// Whether the names can be published anew after this table.
+    func canGoOn(after table: PackManifest) async -> Bool {
+        (try? await publishedNames(in: table).nameKey(openedBy: keys)) != nil
+    }
+
+    private func publishedNames(in pack: PackManifest) async throws(VaultError) -> PublishedNames {
+        let key = try await keys.openers().contentKey(
+            pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+        let (file, hosted) = try await files.published(pack, key: key)
+        return try await PublishedNames(in: pack, from: file, at: hosted)
+    }
+
+    /// What packs are called, as far as a key here opens the tables among them.
+    func names(of packs: [PackManifest]) async -> PackNames {
+        var names = PackNames()
+        for table in packs.filter(\.isNamesTable) {
+            guard let published = try? await publishedNames(in: table) else { continue }
+            names.complete(by: published.names, for: packs.map(\.id))
+        }
+        return names
+    }
+
+    /// What listed packs are called, also those that only a table of before or of another channel has; for reports alone.
+    func complete(
+        _ names: PackNames, for listed: [PackID], after earlier: EarlierPacks
+    ) async throws(VaultError) -> PackNames {
+        var names = names
+        for pack in earlier.candidates(for: try PackID(PackNames.packID))
+        where listed.contains(where: { names[listed: $0] == nil && $0 != pack.id }) {
+            guard let table = try? await publishedNames(in: pack) else { continue }
+            names.complete(by: table.names, for: listed)
+        }
+        return names
+    }
+
+    /// Seals the table of quiet names, which clients need first, where they differ from the published ones.
+    ///
+    /// - Parameter readable: all other packs that the channel lists.
+    func seal(
+        _ names: PackNames, after table: NamesTable, forReadersOf readable: [PackManifest],
+        _ earlier: EarlierPacks
+    ) async throws(VaultError) -> SealingResult {
+        let bytes = table.bytes(with: names)
+        if var pack = table.newest, let same = table.published, same.bytes == bytes {
+            pack.slots = try await slots(of: same.key, replacing: pack.slots, forReadersOf: readable)
+            return SealingResult(manifest: pack, reusedPieces: pack.pieceCount)
+        }
+        let key = try ContentKey.generate()
+        let slots = try await slots(of: key, replacing: [], forReadersOf: readable)
+        return try await sealTable(
+            bytes, under: key, slots, after: table.newest, earlier)
+    }
+
+    private func sealTable(
+        _ bytes: [UInt8], under key: ContentKey, _ slots: [KeySlot], after previous: PackManifest?,
+        _ earlier: EarlierPacks
+    ) async throws(VaultError) -> SealingResult {
+        let id = try PackID(PackNames.packID)
+        let scratch = try ScratchFolder(beside: vault.site)
+        try DurableFile.write(
+            bytes.span, to: scratch.path.appending(PackNames.path), permissions: 0o600, replacing: false)
+        let source = try SourceFolder(scanning: scratch.path)
+        let request = SealingRequest(
+            id: id, versioning: .exactly(1), key: key, slots: slots,
+            offer: PackOffer(policy: .essential), compression: .standard)
+        let result = try await seal(
+            request, source, after: previous, earlier.given
+        ) { _ in }
+        _ = consume scratch
+        return result
+    }
+
+    /// A published table for those who read the other packs of its channel; as it is where no key opens it.
+    func reseal(
+        namesTable table: PackManifest, forReadersOf readable: [PackManifest]
+    ) async throws(VaultError) -> PackManifest {
+        var table = table
+        do throws(VaultError) {
+            let key = try await keys.openers().contentKey(
+                table.contentKeyID, slots: table.slots, place: table.id.description)
+            table.slots = try await slots(of: key, replacing: table.slots, forReadersOf: readable)
+        } catch {
+            guard error.category == .key else { throw error }
+        }
+        return table
+    }
+
+    /// For whom a channel's table of names is sealed: the vault's own keys, and each key that a pack of the channel is sealed for. A slot
+    /// of such a key that nobody has here stays.
+    private func slots(
+        of key: ContentKey, replacing earlier: [KeySlot], forReadersOf readable: [PackManifest]
+    ) async throws(VaultError) -> [KeySlot] {
+        var slots = try await ContentKeyChoice.slots(of: key, for: keys.own)
+        let readers = Set(readable.flatMap(\.slots).map(\.keyID)).subtracting(slots.map(\.keyID))
+        let openers = try keys.openers()
+        for id in readers.sorted(by: { $0.description < $1.description }) {
+            if let reader = (try? await openers.keys(for: id))?.vaultKeys.first {
+                slots.append(try KeySlot(wrapping: key, under: reader))
+            } else {
+                slots += earlier.filter { $0.keyID == id }
+            }
+        }
+        try KeySlot.requireCount(slots.count, at: AuthorKeys.readersOfNames)
+        return slots
+    }
 }

@@ -59,12 +59,31 @@ extension UnverifiedMetadata {
     /// Whether targets of the vault's own show what any pack is called.
     var showsNames: Bool {
         get throws(VaultError) {
-            let role = document.role
-            guard role == .targets || OwnRoles.contains(role) else { return false }
+            guard document.role.listsOwnPacks else { return false }
             if case .object(let tags)? = document.signed[TagIndex.member], !tags.isEmpty { return true }
             let ids = try records.compactMap { PackID(targetPath: $0.path) }
             return try (ids + GivenVersions.recorded(in: document).keys).contains(
                 where: GivenVersions.isReadable)
         }
+    }
+}
+
+/// Quiet names are switched on or off in a channel: its clients have no pack by its new name.
+enum NewNames {
+    /// Nil where the names stay.
+    ///
+    /// - Parameter wereQuiet: nil where nothing is published yet.
+    static func finding(from wereQuiet: Bool?, to areQuiet: Bool) -> Finding? {
+        guard let wereQuiet, wereQuiet != areQuiet else { return nil }
+        return .warning(
+            "new-names",
+            "quiet names are switched \(areQuiet ? "on" : "off"), so that all packs are listed by new names",
+            at: "quietNames", remedy: "clients download them again")
+    }
+
+    /// Nil also for a listing without packs.
+    static func finding(from present: OwnListing, to next: OwnListing) -> Finding? {
+        guard !next.packs.isEmpty else { return nil }
+        return finding(from: present.packs.isEmpty ? nil : present.hasQuietNames, to: next.hasQuietNames)
     }
 }

@@ -1,4 +1,6 @@
 public import PackSources
+public import SealedPack
+import StrictJSON
 public import SystemPackage
 public import VaultErrors
 public import VaultFileSystem
@@ -43,5 +45,75 @@ public struct PackSource: ~Copyable {
     private init(folder: consuming SourceFolder, scratch: consuming ScratchFolder?) {
         self.folder = folder
         self.scratch = scratch
+    }
+}
+
+/// Where the files of a pack or of a resource tree come from, and for whom they are sealed, as `vault.json` declares it.
+public struct DeclaredSource: Sendable {
+    /// Of the pack or the tree.
+    public let id: PackID
+    /// A folder or an archive; a relative path begins at the vault.
+    let path: FilePath
+    let filter: SourceFilter
+    /// Whether symbolic links in a folder are followed, instead of refused.
+    let followsLinks: Bool
+    /// By name; empty for the vault's own keys.
+    let audiences: [String]
+    /// For new pieces.
+    let compression: Compression?
+
+    init(of id: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
+        self.id = id
+        self.audiences = try audiences.names(in: json)
+        path = FilePath(try json.required("source").string())
+        filter = try SourceFilter(
+            include: json.patterns(in: "include"), exclude: json.patterns(in: "exclude"))
+        followsLinks = try json["followLinks"]?.bool() ?? false
+        compression = try json.choice("compression")
+    }
+
+    /// - Parameters:
+    ///   - filter: nil for that of the declaration.
+    ///   - limit: how much an archive may unpack to.
+    func open(
+        in vault: VaultFolder, taking filter: SourceFilter? = nil, limit: UnpackingLimit = .standard
+    ) throws(VaultError) -> PackSource {
+        // Never in the site: plaintext must not be uploaded, not even after a crash.
+        try PackSource(
+            vault.path.pushing(path), taking: filter ?? self.filter, unpackingBeside: vault.site,
+            followLinks: followsLinks, limit: limit)
+    }
+
+    /// Throws `.missing` for a source that does not exist.
+    func requirePresence(in vault: VaultFolder) throws(VaultError) {
+        let source = vault.path.pushing(path)
+        guard try FileSystem.status(of: source, followingLinks: true) == nil else { return }
+        throw VaultError(
+            .missing, "the source of '\(id)' does not exist", at: source.string,
+            remedy: "correct its \"source\" in \(vault.settings.string)")
+    }
+}
+
+extension LocatedJSON {
+    /// A member that may be absent, with one of some words.
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: String
+    ) throws(VaultError) -> Choice? {
+        guard let value = try self[key] else { return nil }
+        let name = try value.string()
+        guard let choice = Choice(rawValue: name) else {
+            throw value.error(
+                .usage, "the \(key) '\(name)' is unknown",
+                remedy: "use one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return choice
+    }
+
+    fileprivate func patterns(in key: String) throws(VaultError) -> [String] {
+        try (self[key]?.elements() ?? []).map { element throws(VaultError) in
+            let pattern = try element.string()
+            _ = try element.map { () throws(VaultError) in try PathPattern(pattern) }
+            return pattern
+        }
     }
 }

@@ -72,7 +72,7 @@ struct CurrentSite {
 
     /// The roles that a vault signs itself: the top-level targets, and those of all channels.
     static func ownRoles(of tree: TargetTree) -> [VerifiedTargets] {
-        [tree.chain.targets] + tree.delegatedRoles.filter { OwnRoles.contains($0.document.role) }
+        tree.targetsRoles.filter(\.document.role.listsOwnPacks)
     }
 
     /// The targets of the vault's own that clients of a channel find; empty for a channel that was never published.
@@ -81,6 +81,11 @@ struct CurrentSite {
         let records = Self.ownRoles(of: tree).flatMap(\.records)
         return OwnListing(of: records.filter { (try? tree.record(at: $0.path)) == $0 })
     }
+}
+
+extension MetadataRole {
+    /// Whether its packs are a site's own, and not a team's.
+    var listsOwnPacks: Bool { self == .targets || OwnRoles.contains(self) }
 }
 
 /// The targets that a vault itself lists.

@@ -135,8 +135,7 @@ extension RollbackCheck {
         var signers = Dictionary(
             (tree.chain.targets.delegations?.all ?? []).map { ($0.role, SignatureHistory($0.trust)) }
         ) { first, _ in first }
-        for role in tree.targetsRoles.map(\.document.role)
-        where role == .targets || OwnRoles.contains(role) { signers[role] = own }
+        for role in tree.targetsRoles.map(\.document.role) where role.listsOwnPacks { signers[role] = own }
         signers[.snapshot] = SignatureHistory(of: .snapshot, under: roots)
         return signers
     }

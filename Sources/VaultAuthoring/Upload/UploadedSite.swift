@@ -151,7 +151,7 @@ extension UploadedSite {
         let snapshot = MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)
         for name in [snapshot] + (seen.snapshot?.hostedNames ?? []) {
             guard let role = MetadataFileName(hostedName: name)?.role,
-                [.snapshot, .targets].contains(role) || OwnRoles.contains(role)
+                role == .snapshot || role.listsOwnPacks
             else { continue }
             try requireSame(name, site, hosted, role, at: destination)
         }

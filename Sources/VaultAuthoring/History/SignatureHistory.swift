@@ -41,38 +41,3 @@ struct SignatureHistory {
             of: try UnverifiedMetadata(parsing: document.bytes, as: document.role, place: place))
     }
 }
-
-/// The keys that may sign a vault's targets, now and under earlier roots.
-struct TargetsSignatureHistory {
-    private let roles: Roles
-    private let signatures: SignatureHistory
-
-    /// The roles whose files these keys sign.
-    private enum Roles {
-        case ownOfSite
-        case team(MetadataRole)
-    }
-
-    /// - Parameter roots: all of them, the newest last.
-    init(under roots: [VerifiedRoot]) {
-        (roles, signatures) = (.ownOfSite, SignatureHistory(of: .targets, under: roots))
-    }
-
-    /// For a team's own part, which has no root.
-    init(_ trust: RoleTrust, in role: MetadataRole) {
-        (roles, signatures) = (.team(role), SignatureHistory(trust))
-    }
-
-    /// Whether a file of this role can be of these keys. Others are not read: what is wrong with a team's file stops nothing.
-    func sign(_ role: MetadataRole) -> Bool {
-        switch roles {
-        case .ownOfSite: role == .targets || OwnRoles.contains(role)
-        case .team(let team): role == team
-        }
-    }
-
-    /// Nil for a file that no accepted key has signed.
-    func standing(of metadata: UnverifiedMetadata) -> SignatureHistory.Standing? {
-        signatures.standing(of: metadata)
-    }
-}
