@@ -87,7 +87,8 @@ struct MetadataPublisher {
             try signing.pending.remove(role)
         }
         report.written += files.map(\.hostedName)
-        report.warnings += signed.warnings + imports.warnings + teamWarnings(tree)
+        report.warnings += signed.warnings + imports.warnings
+        report.warnings += imports.warnings(of: tree, after: site.tree, session.period)
         return report
     }
 
@@ -104,16 +105,12 @@ struct MetadataPublisher {
         let renewal = renewal(under: successor)
         let imports = try imports(under: renewal, into: scratch)
         let roles = try renewal.rolesToSign(await content(under: renewal, importing: imports.files))
-        // What the site lists already counts by the settings of now.
-        let next = deliveries.filter { delivery in
-            guard let newest = delivery.newest else { return false }
-            return !delivery.isNew || imports.files.contains(SignedMetadata(newest))
-        }
         return MetadataReport(
             toWrite: imports.files.map(\.hostedName)
                 + roles.map { $0.hostedName(version: signing.versions[$0]) }
                 + (successor.map { [$0.document.hostedName] } ?? []),
-            warnings: imports.warnings + teamWarnings(site.tree, listingNext: next))
+            warnings: imports.warnings
+                + imports.warnings(beforePublishingAfter: site.tree, session.period))
     }
 
     private func renewal(under successor: VerifiedRoot?) -> SiteRenewal {
@@ -163,35 +160,6 @@ struct MetadataPublisher {
         site = CurrentSite(tree, isReplacement: site.isReplacement)
         roots = try RootRenewal(of: site.root, with: signing)
         return true
-    }
-
-    /// What only the teams can repair.
-    ///
-    /// - Parameter next: the teams of which their delivery is listed from now on, which the tree does not have.
-    private func teamWarnings(_ tree: TargetTree?, listingNext next: [TeamDelivery] = []) -> [Finding] {
-        let teams = Set(deliveries.map(\.team.role)).subtracting(next.map(\.team.role))
-        let listed =
-            (tree?.delegatedRoles ?? []).filter { teams.contains($0.document.role) }
-            + next.compactMap(\.targets)
-        let due = listed.filter { session.period.isDue($0.document.role, expiring: $0.expires) }
-        // A copy of a host's metadata does not have what was refused there, nor the reason.
-        let known = Dictionary((site.tree?.refusals ?? []).map { ($0.role, $0) }) { first, _ in first }
-        let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }.map { known[$0.role] ?? $0 }
-        // As clients see them, also where a delivery was refused.
-        let withheld =
-            (teams.isEmpty ? [] : tree?.withheldTags(of: teams) ?? [])
-            + next.withheldTags
-        return due.map {
-            .warning(
-                "expires-soon", "the list of the team '\($0.document.role)' expires at \($0.expires)",
-                at: $0.document.role.name, remedy: "let the team publish again before then")
-        }
-            + refused.map {
-                Finding(
-                    $0.error.with(problem: "clients refuse the team '\($0.role)': \($0.error.problem)"),
-                    as: .warning,
-                    at: $0.role.name)
-            } + withheld
     }
 
     /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.

@@ -60,47 +60,7 @@ extension ContentPlan {
                     "\(paths.count.counting("file")) of '\(family)' \(paths.count == 1 ? "is" : "are") in no pack; '\(first)' is the first",
                     at: family.description, remedy: "give a tag, or exclude what is not needed"))
         }
-        findings += Finding.conflicting(conflicts) + notices + variantFindings
-        for place in unusedRules {
-            findings.append(
-                .warning(
-                    "unused-rule", "no file matches the rule at \(place)", at: place,
-                    remedy: "correct its \"paths\" or \"tagByFolder\""))
-        }
-        if isPublishedUnknown {
-            findings.append(
-                .warning(
-                    "unknown-names", "no key opens the names of the published packs", at: "keys",
-                    remedy: "give the vault key, to see which versions are published"))
-        }
-        for family in fullyPreserved {
-            findings.append(
-                .warning(
-                    "equal-preservation", "all tags of '\(family)' have the preservation 100",
-                    at: family.description,
-                    remedy: "leave less to what may go first: equal priorities say nothing"))
-        }
-        for file in executables {
-            findings.append(
-                .warning(
-                    "native-executable",
-                    "'\(file.path)' in '\(file.pack)' is a native executable (\(file.format.rawValue))",
-                    at: file.pack.description,
-                    remedy: "ship programs with the app: most platforms forbid them in content"))
-        }
-        return findings
-    }
-
-    /// What is probably wrong with variants.
-    private var variantFindings: [Finding] {
-        let rules = rulesWithoutVariants.map { rule in
-            Finding.warning(
-                "rule-without-variants",
-                "no file of the rule at \(rule) is a variant of another one: every device gets them all",
-                at: rule,
-                remedy: "say by \"as\" at which path an app sees them, such as \"*.png\" for \"*@2x.png\"")
-        }
-        return unusedFallbacks + rules
+        return findings + Finding.conflicting(conflicts) + notices + mistakes + executables
     }
 }
 

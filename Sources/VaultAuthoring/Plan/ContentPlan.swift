@@ -2,8 +2,10 @@ import PackSources
 public import SealedPack
 import SystemPackage
 import UpdateFramework
+import VaultBytes
 public import VaultContent
 public import VaultErrors
+import VaultFileSystem
 public import VaultKeys
 public import VaultSite
 
@@ -31,36 +33,22 @@ public struct ContentPlan: Sendable {
         case listing(PublishedSnapshot)
     }
 
-    /// A file that is program code for a processor, which the stores of most platforms refuse in content.
-    public struct Executable: Sendable {
-        public let pack: PackID
-        public let path: EntryPath
-        public let format: ExecutableFormat
-    }
-
     /// Sorted by ID.
     public private(set) var packs: [Pack] = []
     /// What the settings declare; nil for none.
     public let limits: SizeLimits?
-    public private(set) var executables: [Executable] = []
     /// Files of resource trees without any tag: they are in no pack.
     public private(set) var untagged: [PackID: [EntryPath]] = [:]
-    /// Where the rules of resource trees stand whose patterns match no file.
-    public private(set) var unusedRules: [String] = []
-    public private(set) var unusedFallbacks: [Finding] = []
-    /// Where the rules of resource trees stand that give traits to files without variants.
-    public private(set) var rulesWithoutVariants: [String] = []
     /// Of several sources' packs with a common tag, and of packs of teams that the keys open; sorted by path.
     public private(set) var conflicts: [Conflict] = []
-    /// Resource trees all of whose tags have the highest preservation.
-    public private(set) var fullyPreserved: [PackID] = []
     /// Of the newest packs of teams, and of the names that are published.
-    public private(set) var notices: [Finding] = []
+    private(set) var notices: [Finding] = []
+    /// What is probably wrong with the rules and other settings of resource trees.
+    private(set) var mistakes: [Finding] = []
+    /// Files that are program code for a processor, which the stores of most platforms refuse in content.
+    private(set) var executables: [Finding] = []
     /// Whether the site also has packs of teams, of which nothing is counted here.
     public let hasTeams: Bool
-
-    /// Whether published versions are unknown because no key opens the table of quiet names.
-    public let isPublishedUnknown: Bool
 
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
     ///
@@ -103,7 +91,6 @@ public struct ContentPlan: Sendable {
         }
         limits = settings.limits
         hasTeams = !settings.structure.teams.isEmpty
-        isPublishedUnknown = published.areUnknown
         if settings.pin == nil,
             let names = NewNames.finding(from: published.areQuiet, to: settings.hasQuietNames)
         {
@@ -131,10 +118,13 @@ public struct ContentPlan: Sendable {
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
-            unusedFallbacks += tree.unusedFallbacks(among: found)
-            rulesWithoutVariants += found.rulesWithoutVariants.map { "\($0) of '\(tree.family)'" }
-            unusedRules += tree.places(ofRules: found.unusedRules)
-            if tree.preservation.isFull(for: found.tags) { fullyPreserved.append(tree.family) }
+            mistakes += tree.findings(of: found)
+        }
+        if published.areUnknown {
+            mistakes.append(
+                .warning(
+                    "unknown-names", "no key opens the names of the published packs", at: "keys",
+                    remedy: "give the vault key, to see which versions are published"))
         }
         packs.sort { $0.id < $1.id }
         try decide(&claims, open)
@@ -160,7 +150,12 @@ public struct ContentPlan: Sendable {
             }
             guard entry.size >= ExecutableFormat.minimumSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {
-                executables.append(Executable(pack: id, path: entry.path, format: format))
+                executables.append(
+                    .warning(
+                        "native-executable",
+                        "'\(entry.path)' in '\(id)' is a native executable (\(format.rawValue))",
+                        at: id.description,
+                        remedy: "ship programs with the app: most platforms forbid them in content"))
             }
         }
         packs.append(
@@ -183,6 +178,43 @@ public struct ContentPlan: Sendable {
                 let digest = try reader.open(entry).sha256()
                 for claim in claimed { claims.decide(claim, digest: digest) }
             }
+        }
+    }
+}
+
+/// The formats of programs and libraries for a processor, by their first bytes. Scripts and web pages are not detected.
+enum ExecutableFormat: String, Sendable {
+    /// Linux, Android and consoles.
+    case elf = "ELF"
+    /// Apple's platforms, for one processor or several.
+    case machO = "Mach-O"
+    /// Windows.
+    case portableExecutable = "PE"
+
+    /// Files shorter than this are not examined.
+    static let minimumSize: UInt64 = 64
+
+    init?(of file: borrowing OpenFile) throws(VaultError) {
+        var start: [UInt8] = []
+        guard try file.read(into: &start, upTo: Int(Self.minimumSize), at: 0) == Int(Self.minimumSize) else {
+            return nil
+        }
+        switch Array(start.prefix(4)) {
+        case [0x7F, 0x45, 0x4C, 0x46]: self = .elf
+        case [0xCF, 0xFA, 0xED, 0xFE], [0xCE, 0xFA, 0xED, 0xFE], [0xFE, 0xED, 0xFA, 0xCF],
+            [0xFE, 0xED, 0xFA, 0xCE], [0xCA, 0xFE, 0xBA, 0xBF]:
+            self = .machO
+        // Java class files share this magic number; bytes 4 to 7 are then a class version (45 or more) instead of an
+        // architecture count.
+        case [0xCA, 0xFE, 0xBA, 0xBE] where start[4..<7].allSatisfy { $0 == 0 } && start[7] < 45:
+            self = .machO
+        case _ where start.starts(with: "MZ".utf8):
+            let offset = start[0x3C..<0x40].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            var signature: [UInt8] = []
+            _ = try file.read(into: &signature, upTo: 4, at: offset)
+            guard signature.elementsEqual("PE\0\0".utf8) else { return nil }
+            self = .portableExecutable
+        default: return nil
         }
     }
 }

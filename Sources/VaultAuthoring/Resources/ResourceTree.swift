@@ -17,7 +17,7 @@ public struct ResourceTree: Sendable {
     private let defaultRule: AppliedRule?
     /// The tags that the settings of the tree say something of, as files are to have them.
     private let namedTags: [NamedTag]
-    let preservation: TagPreservation
+    private let preservation: TagPreservation
     /// The versions of the app that its packs are for.
     let apps: AppVersionRange
     /// What is listed instead of its source.
@@ -96,14 +96,34 @@ public struct ResourceTree: Sendable {
         ]
     }
 
-    /// Where rules stand.
-    func places(ofRules numbers: Set<Int>) -> [String] {
-        numbers.sorted().map { "\(rules.rules[$0].position) of '\(family)'" }
-    }
-
-    /// The fallbacks of its traits that no file of these packs has.
-    func unusedFallbacks(among packs: ResourcePacks) -> [Finding] {
-        traits.unusedFallbacks(among: packs.traitValues)
+    /// What is probably a mistake in the settings of the tree.
+    func findings(of packs: ResourcePacks) -> [Finding] {
+        var findings = traits.unusedFallbacks(among: packs.traitValues)
+        for position in packs.rulesWithoutVariants {
+            let place = "\(position) of '\(family)'"
+            findings.append(
+                .warning(
+                    "rule-without-variants",
+                    "no file of the rule at \(place) is a variant of another one: every device gets them all",
+                    at: place,
+                    remedy:
+                        "say by \"as\" at which path an app sees them, such as \"*.png\" for \"*@2x.png\""))
+        }
+        for number in packs.unusedRules.sorted() {
+            let place = "\(rules.rules[number].position) of '\(family)'"
+            findings.append(
+                .warning(
+                    "unused-rule", "no file matches the rule at \(place)", at: place,
+                    remedy: "correct its \"paths\" or \"tagByFolder\""))
+        }
+        if preservation.isFull(for: packs.tags) {
+            findings.append(
+                .warning(
+                    "equal-preservation", "all tags of '\(family)' have the preservation 100",
+                    at: family.description,
+                    remedy: "leave less to what may go first: equal priorities say nothing"))
+        }
+        return findings
     }
 
     /// What the listing says of the pack with these labels.

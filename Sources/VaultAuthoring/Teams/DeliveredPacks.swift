@@ -104,14 +104,6 @@ extension TeamDelivery {
     }
 }
 
-extension TargetTree {
-    /// The withheld tags of the packs of some teams.
-    func withheldTags(of teams: Set<MetadataRole>) -> [Finding] {
-        let records = records.filter { $0.signer.map(teams.contains) ?? false }
-        return PublishedPacks(of: records, in: chain).withheldTags
-    }
-}
-
 extension VerifiedTargets {
     /// Bytes of members that this release does not know, of the signed part or of one version of a pack: room for what later
     /// releases add. Every client downloads and keeps them.
