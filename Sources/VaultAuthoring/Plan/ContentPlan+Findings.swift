@@ -68,15 +68,14 @@ extension DeviceContent {
     fileprivate func findings(within limits: SizeLimits) -> [Finding] {
         let essential = openedSize(of: [.essential])
         let place = "essential packs"
-        var findings = Finding.exceeding(
-            limits.initial, essential, "essential packs have", at: place,
-            "move tags from \"initial\" to \"prefetch\"")
-        findings += Finding.exceeding(
-            limits.app, essential, "the app with its essential packs has", at: place,
-            "move tags from \"initial\" to \"prefetch\"")
+        let move = "move tags from \"initial\" to \"prefetch\""
+        var findings =
+            Finding.exceeding(limits.initial, essential, "essential packs have", at: place, move)
+            + Finding.exceeding(
+                limits.app, essential, "the app with its essential packs has", at: place, move)
         findings += Finding.exceeding(
             limits.meteredInstall, essential, "an installation over a mobile network has", at: place,
-            "move tags from \"initial\" to \"prefetch\", or let people wait for another network", .warning)
+            "\(move), or let people wait for another network", .warning)
         findings += Finding.exceeding(
             limits.initialAndPrefetched, openedSize(of: [.essential, .prefetch]),
             "essential and prefetched packs have", at: place, "leave more tags on demand")

@@ -59,7 +59,8 @@ public struct ContentPlan: Sendable {
         of vault: VaultFolder, keys: any KeyProvider, at host: Site? = nil
     ) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
-        try await AuthorKeys(own: keys, audiences: settings.audiences).requireFewEnough(for: settings)
+        let authorKeys = try await AuthorKeys(own: keys, audiences: settings.audiences)
+        try await authorKeys.requireFewEnough(for: settings)
         let published = try await PublishedVersions(
             of: vault, at: host, in: settings.structure.sourceChannel, keys: keys)
         try self.init(of: settings, in: vault, beside: published)
@@ -69,7 +70,7 @@ public struct ContentPlan: Sendable {
         }
         let own = await TagKeys(
             of: packs, with: Set(deliveries.flatMap(\.reachablePacks.packs).flatMap(\.pack.tags)),
-            for: settings.audiences, vaultKeys: keys)
+            for: authorKeys)
         notices += deliveries.withheldTags + deliveries.overlaps + deliveries.keyMismatches(beside: own)
         notices += deliveries.unreachableTargets
         let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)

@@ -22,16 +22,26 @@ public struct DeviceContent: Sendable {
         packs.lazy.filter { policies.contains($0.offer.policy) }.totalSize
     }
 
-    /// Bytes of each tag's packs, opened: a pack with several tags counts for each.
-    public var tagSizes: [String: UInt64] {
-        var sizes: [String: UInt64] = [:]
+    private var packsByTag: [String: [ContentPlan.Pack]] {
+        var tagged: [String: [ContentPlan.Pack]] = [:]
         for pack in packs {
-            for tag in pack.offer.tags {
-                let size = sizes[tag] ?? 0
-                sizes[tag] = size + min(pack.openedSize, .max - size)
-            }
+            for tag in pack.offer.tags { tagged[tag, default: []].append(pack) }
         }
-        return sizes
+        return tagged
+    }
+
+    /// Bytes of each tag's packs, opened: a pack with several tags counts for each.
+    public var tagSizes: [String: UInt64] { packsByTag.mapValues(\.totalSize) }
+
+    /// Bytes of all packs as they are stored and downloaded; nil where one of them is not published.
+    public var sealedSize: UInt64? { Self.sealedSize(of: packs) }
+
+    /// The same of each tag's packs; without the tags of packs that are not published.
+    public var sealedTagSizes: [String: UInt64] { packsByTag.compactMapValues(Self.sealedSize) }
+
+    private static func sealedSize(of packs: [ContentPlan.Pack]) -> UInt64? {
+        let published = packs.compactMap(\.published)
+        return published.count == packs.count ? published.saturatingSum(\.length) : nil
     }
 }
 
@@ -75,29 +85,5 @@ extension ContentPlan {
             devices = Array(devices.prefix(Self.deviceLimit))
         }
         return devices.map { DeviceTraits($0) }
-    }
-}
-
-/// Sizes as they are stored and downloaded, of what is published.
-extension DeviceContent {
-    /// Bytes of all packs, sealed; nil where one of them is not published.
-    public var sealedSize: UInt64? { Self.sealedSize(of: packs) }
-
-    /// Bytes of each tag's packs, sealed; without the tags of packs that are not published.
-    public var sealedTagSizes: [String: UInt64] {
-        var tagged: [String: [ContentPlan.Pack]] = [:]
-        for pack in packs {
-            for tag in pack.offer.tags { tagged[tag, default: []].append(pack) }
-        }
-        return tagged.compactMapValues(Self.sealedSize)
-    }
-
-    private static func sealedSize(of packs: [ContentPlan.Pack]) -> UInt64? {
-        var sum: UInt64 = 0
-        for pack in packs {
-            guard let length = pack.published?.length else { return nil }
-            sum += min(length, .max - sum)
-        }
-        return sum
     }
 }

@@ -45,25 +45,28 @@ public struct FileExplanation: Sendable {
         self.path = path
         let settings = try VaultSettings(reading: vault.settings)
         for pack in settings.packs {
-            let source = try pack.source.open(in: vault)
-            if source.folder.has(path) {
-                sources.append(Source(id: pack.id, outcome: .pack(pack.id), rules: []))
-            } else if try pack.source.open(in: vault, taking: .all).folder.has(path) {
-                sources.append(Source(id: pack.id, outcome: .excluded, rules: []))
-            }
+            try add(pack.source, in: vault) { _ in (.pack(pack.id), []) }
         }
         for tree in settings.resources {
-            let source = try tree.source.open(in: vault)
-            if source.folder.has(path) {
-                let rules = try tree.rules(for: path, in: source.folder)
-                let pack = try tree.packs(of: source.folder).packs.first { pack in
-                    pack.entries.contains { source.folder.entries[$0].path == path }
+            try add(tree.source, in: vault) { (source) throws(VaultError) in
+                let pack = try tree.packs(of: source).packs.first { pack in
+                    pack.entries.contains { source.entries[$0].path == path }
                 }
-                sources.append(
-                    Source(id: tree.family, outcome: pack.map { .pack($0.id) } ?? .untagged, rules: rules))
-            } else if try tree.source.open(in: vault, taking: .all).folder.has(path) {
-                sources.append(Source(id: tree.family, outcome: .excluded, rules: []))
+                return (pack.map { .pack($0.id) } ?? .untagged, try tree.rules(for: path, in: source))
             }
+        }
+    }
+
+    private mutating func add(
+        _ declared: DeclaredSource, in vault: VaultFolder,
+        _ explain: (borrowing SourceFolder) throws(VaultError) -> (Outcome, [Rule])
+    ) throws(VaultError) {
+        let source = try declared.open(in: vault)
+        if source.folder.has(path) {
+            let (outcome, rules) = try explain(source.folder)
+            sources.append(Source(id: declared.id, outcome: outcome, rules: rules))
+        } else if try declared.open(in: vault, taking: .all).folder.has(path) {
+            sources.append(Source(id: declared.id, outcome: .excluded, rules: []))
         }
     }
 }

@@ -1,9 +1,10 @@
 import SealedPack
+import StrictJSON
 public import SystemPackage
 public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
-import VaultSite
+public import VaultSite
 
 /// Removes from a site what nobody can need any more.
 ///
@@ -20,6 +21,7 @@ public struct SitePruning: Sendable {
 
     private enum Subject {
         case vault(VaultFolder)
+        case host(Site, of: VaultFolder)
         /// A site's folder by itself, as a host has it, and the root that it must follow from.
         case site(FilePath, pinnedRoot: [UInt8])
     }
@@ -78,12 +80,24 @@ public struct SitePruning: Sendable {
         (subject, self.kept, self.grace, self.now) = (.vault(vault), kept, grace, now)
     }
 
+    /// Of what a host has, by its metadata; paths are relative to the site, and nothing is removed.
+    ///
+    /// A host has no list of its files, and removes none on request. So packs that are gone already are named as well, where kept
+    /// metadata list them. A file stays for the grace time after the metadata that replaced it were published, as snapshots say; where
+    /// none does, after they expired.
+    public init(of vault: VaultFolder, at host: Site, keeping kept: Int, grace: Int, now: UTCTime) {
+        (subject, self.kept, self.grace, self.now) = (.host(host, of: vault), kept, grace, now)
+    }
+
     /// Without the vault. The site must verify from the root, and nobody may publish or upload into its folder meanwhile.
     public init(ofSite site: FilePath, pinnedRoot: [UInt8], keeping kept: Int, grace: Int, now: UTCTime) {
         (subject, self.kept, self.grace, self.now) = (.site(site, pinnedRoot: pinnedRoot), kept, grace, now)
     }
 
     /// What would be removed.
+    ///
+    /// - Throws: `untrusted` for a host whose metadata has expired: what an old state does not list may be live. What
+    ///   ``AuthorSession`` throws for a host that can't be continued from.
     public func plan() async throws(VaultError) -> Plan {
         try await planned { _ in }
     }
@@ -98,6 +112,7 @@ public struct SitePruning: Sendable {
     /// Carries a plan out while nobody publishes.
     private func planned(_ carryOut: (Plan) throws(VaultError) -> Void) async throws(VaultError) -> Plan {
         switch subject {
+        case .host(let host, let vault): return try await plan(of: vault, at: host)
         case .site(let folder, let pinnedRoot):
             let metadata = MetadataFolder(folder.appending("metadata"))
             // An expired site may be pruned: what is published now stays.
@@ -165,6 +180,45 @@ public struct SitePruning: Sendable {
         }
     }
 
+    private func plan(of vault: VaultFolder, at host: Site) async throws(VaultError) -> Plan {
+        try vault.requireSnapshot(VaultSettings(reading: vault.settings))
+        var request = AuthorRequest(keys: nil, now: now)
+        request.host = host
+        return try await vault.withSession(request) { session async throws(VaultError) in
+            guard let host = session.host else { return Plan() }
+            try host.requireUnexpired(
+                "what that does not list may be live", remedy: "publish and upload first, then prune")
+            try await host.readWholeHistory()
+            let vault = session.vault
+            let folder = MetadataFolder(vault.metadata)
+            var metadata = try KeptMetadata(
+                in: folder, tree: host.tree, now: now, versions: kept,
+                signedBy: PackSigners(under: try await vault.roots(), of: host.tree))
+            try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
+            let times = try PublicationTimes(in: folder)
+            func end(of file: MetadataFileName) throws(VaultError) -> UTCTime? {
+                let successor = metadata.successor(of: file) ?? file
+                guard let document = try folder.metadata(in: successor)?.document else { return nil }
+                // No file was published after it expired.
+                return (times[successor] ?? document.expires).adding(days: grace)
+            }
+            var plan = Plan()
+            for file in metadata.files {
+                let length = try FileSystem.status(of: vault.metadata.appending(file.hostedName))?.size ?? 0
+                try plan.decide(
+                    FilePath("metadata/\(file.hostedName)"), length, metadata.kept[file], at: now
+                ) { () throws(VaultError) in try end(of: file) }
+            }
+            for (path, listing) in metadata.lastListing.sorted(by: { $0.key < $1.key }) {
+                try plan.decide(
+                    FilePath("targets/\(path)"), metadata.lengths[path] ?? 0, metadata.keptTargets[path],
+                    at: now
+                ) { () throws(VaultError) in try end(of: listing) }
+            }
+            return plan
+        }
+    }
+
     /// Every file below the targets that has a pack's name, relative to them.
     private func packs(in site: PrunedSite) throws(VaultError) -> [String] {
         let folder = site.targets.appending("packs")
@@ -179,10 +233,39 @@ public struct SitePruning: Sendable {
 
 extension VaultFolder {
     /// A snapshot says what of a site is needed.
-    func requireSnapshot(_ settings: VaultSettings) throws(VaultError) {
+    fileprivate func requireSnapshot(_ settings: VaultSettings) throws(VaultError) {
         guard settings.structure.ownRole != nil else { return }
         throw VaultError(
             .usage, "a team's vault has no snapshot, which says what is needed", at: path.string,
             remedy: "prune the vault that lists the team's packs")
+    }
+}
+
+/// When metadata were published at the latest: a snapshot that lists a file, or a later version of its role, says so.
+private struct PublicationTimes {
+    /// By role and version.
+    private var times: [String: [Int64: UTCTime]] = [:]
+
+    init(in folder: MetadataFolder) throws(VaultError) {
+        for file in try folder.versions() where file.role == .snapshot {
+            guard let snapshot = try? folder.metadata(in: file)?.document,
+                let time = PublicationTime(of: snapshot)?.time
+            else { continue }
+            note(MetadataRole.snapshot.fileName, snapshot.version, time)
+            for (name, value) in try snapshot.signed.object("meta", at: file.hostedName) {
+                guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
+                else { continue }
+                note(name, version, time)
+            }
+        }
+    }
+
+    private mutating func note(_ name: String, _ version: Int64, _ time: UTCTime) {
+        times[name, default: [:]][version] = min(times[name]?[version] ?? time, time)
+    }
+
+    /// Nil where no snapshot says it.
+    subscript(file: MetadataFileName) -> UTCTime? {
+        times[file.unversionedName]?.filter { $0.key >= file.version }.values.min()
     }
 }

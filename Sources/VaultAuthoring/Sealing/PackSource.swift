@@ -1,5 +1,5 @@
 public import PackSources
-public import SealedPack
+import SealedPack
 import StrictJSON
 public import SystemPackage
 public import VaultErrors
@@ -49,9 +49,9 @@ public struct PackSource: ~Copyable {
 }
 
 /// Where the files of a pack or of a resource tree come from, and for whom they are sealed, as `vault.json` declares it.
-public struct DeclaredSource: Sendable {
+struct DeclaredSource: Sendable {
     /// Of the pack or the tree.
-    public let id: PackID
+    let id: PackID
     /// A folder or an archive; a relative path begins at the vault.
     let path: FilePath
     let filter: SourceFilter

@@ -101,14 +101,13 @@ struct TagKeys {
 
     /// Those for which packs will be sealed. Keys are read only for packs with one of some tags: a source of keys may ask somebody.
     init(
-        of packs: [ContentPlan.Pack], with tags: Set<String>, for audiences: Audiences,
-        vaultKeys: any KeyProvider
+        of packs: [ContentPlan.Pack], with tags: Set<String>, for authorKeys: AuthorKeys
     ) async {
         var known: [[String]: Set<KeyID>?] = [:]
         for pack in packs where !tags.isDisjoint(with: pack.offer.tags) {
             let names = pack.audiences
             if known[names] == nil {
-                let found = try? await (names.isEmpty ? vaultKeys : audiences.keys(of: names)).allKeys()
+                let found = try? await authorKeys.recipients(names).allKeys()
                 known[names] = .some(found.map { Set($0.vaultKeys.map(\.id)) })
             }
             add(pack.offer.tags, known[names] ?? nil)

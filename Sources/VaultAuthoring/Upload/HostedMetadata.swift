@@ -102,3 +102,52 @@ struct UploadedMetadata: MetadataSource {
             ? destination.place(of: "metadata/\(name)") : site.place(of: name)
     }
 }
+
+// MARK: - Refusals
+
+extension UploadedMetadata {
+    /// Roots of the destination from the first one on, without a gap; no client reads one behind a gap.
+    func unbroken(_ roots: [MetadataFileName]) throws(VaultError) -> [MetadataFileName] {
+        let hosted = Dictionary(roots.map { ($0.version, $0) }) { first, _ in first }
+        let own = Set(try ownRoots())
+        return (1...).prefix { hosted[$0] != nil || own.contains($0) }.compactMap { hosted[$0] }
+    }
+
+    private func ownRoots() throws(VaultError) -> [Int64] {
+        try site.versions().filter { $0.role == .root }.map(\.version)
+    }
+
+    func requireNewestRoot(_ hosted: Int64) throws(VaultError) {
+        let versions = try ownRoots()
+        // Without the first one it is a runner's, which writes new files only.
+        guard versions.contains(1), let newest = versions.max(), newest < hosted else { return }
+        throw VaultError(
+            .untrusted,
+            "the site's newest root is version \(newest), and the destination has version \(hosted)",
+            at: destination.name, remedy: RollbackCheck.again)
+    }
+
+    /// Throws `busy` where the site has other content under a number that the destination's newest state lists: it does not follow that
+    /// state, whatever numbers it has reached since.
+    func requireDescent(from seen: SeenMetadata) throws(VaultError) {
+        let snapshot = MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)
+        for name in [snapshot] + (seen.snapshot?.hostedNames ?? []) {
+            guard let role = MetadataFileName(hostedName: name)?.role,
+                role == .snapshot || role.listsOwnPacks
+            else { continue }
+            try requireSame(name, role)
+        }
+    }
+
+    /// Throws where the destination has another content under a number.
+    func requireSame(_ name: String, _ role: MetadataRole) throws(VaultError) {
+        guard let ours = try site.metadata(named: name, limit: role.sizeLimit),
+            let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)
+        else { return }
+        let place = destination.place(of: "metadata/\(name)")
+        guard role == .root else { throw RollbackCheck.taken(name, at: place) }
+        throw VaultError(
+            .untrusted, "the destination has another root under this number: it is another site's", at: place,
+            remedy: "check the destination; a root is never replaced")
+    }
+}

@@ -43,25 +43,26 @@ struct UploadedSite {
     ) async throws(VaultError) {
         self.folder = folder
         self.destination = destination
-        let local = MetadataFolder(folder.appending("metadata"))
-        metadata = UploadedMetadata(site: local, hosted: hosted.folder, destination: destination)
+        metadata = UploadedMetadata(
+            site: MetadataFolder(folder.appending("metadata")), hosted: hosted.folder,
+            destination: destination)
 
-        let hostedRoots = try Self.unbroken(hosted.roots, beside: local)
+        let hostedRoots = try metadata.unbroken(hosted.roots)
         try await hosted.fetch([MetadataRole.timestamp.fileName] + hostedRoots.map(\.hostedName))
         for root in hostedRoots {
-            try Self.requireSame(root.hostedName, local, hosted.folder, .root, at: destination)
+            try metadata.requireSame(root.hostedName, .root)
         }
         guard let roots = try await RootHistory(fromFirstRootOf: metadata)?.roots, let newest = roots.last
         else {
             throw VaultError(
                 .corrupt, "neither the site nor the destination has the first root",
-                at: local.place(of: MetadataRole.root.hostedName(version: 1)),
+                at: metadata.site.place(of: MetadataRole.root.hostedName(version: 1)),
                 remedy: "put it into the site again; a site keeps all its roots")
         }
         self.roots = roots
         let hostedVersion =
             roots.last { hosted.has(MetadataRole.root.hostedName(version: $0.version)) }?.version ?? 0
-        try Self.requireNewestRoot(local, hostedVersion, at: destination)
+        try metadata.requireNewestRoot(hostedVersion)
 
         let own = try await Self.seen(in: metadata, under: roots, fetching: &hosted)
         let known = roots.filter { $0.version <= hostedVersion }
@@ -70,9 +71,7 @@ struct UploadedSite {
         let age = try RollbackCheck(of: own, after: seen, under: roots, at: destination)
         try age?.requireNotOlder()
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
-        if let seen, age?.isOfPresentKeys == true {
-            try Self.requireDescent(of: local, from: seen, in: hosted.folder, at: destination)
-        }
+        if let seen, age?.isOfPresentKeys == true { try metadata.requireDescent(from: seen) }
 
         let pin = pinnedRoot ?? roots.first?.bytes
         tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
@@ -133,57 +132,6 @@ extension UploadedSite {
         }
     }
 
-    /// Roots from the first one on, without a gap; no client reads one behind a gap.
-    private static func unbroken(
-        _ roots: [MetadataFileName], beside site: MetadataFolder
-    ) throws(VaultError) -> [MetadataFileName] {
-        let hosted = Dictionary(roots.map { ($0.version, $0) }) { first, _ in first }
-        let own = Set(try site.versions().filter { $0.role == .root }.map(\.version))
-        return (1...).prefix { hosted[$0] != nil || own.contains($0) }.compactMap { hosted[$0] }
-    }
-
-    /// Throws `busy` where the site has other content under a number that the destination's newest state lists: it does not follow that
-    /// state, whatever numbers it has reached since.
-    private static func requireDescent(
-        of site: MetadataFolder, from seen: SeenMetadata, in hosted: MetadataFolder,
-        at destination: any UploadDestination
-    ) throws(VaultError) {
-        let snapshot = MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)
-        for name in [snapshot] + (seen.snapshot?.hostedNames ?? []) {
-            guard let role = MetadataFileName(hostedName: name)?.role,
-                role == .snapshot || role.listsOwnPacks
-            else { continue }
-            try requireSame(name, site, hosted, role, at: destination)
-        }
-    }
-
-    private static func requireNewestRoot(
-        _ site: MetadataFolder, _ hosted: Int64, at destination: any UploadDestination
-    ) throws(VaultError) {
-        let versions = try site.versions().filter { $0.role == .root }.map(\.version)
-        // Without the first one it is a runner's, which writes new files only.
-        guard versions.contains(1), let newest = versions.max(), newest < hosted else { return }
-        throw VaultError(
-            .untrusted,
-            "the site's newest root is version \(newest), and the destination has version \(hosted)",
-            at: destination.name, remedy: RollbackCheck.again)
-    }
-
-    /// Throws where the destination has another content under a number.
-    private static func requireSame(
-        _ name: String, _ site: MetadataFolder, _ hosted: MetadataFolder, _ role: MetadataRole,
-        at destination: any UploadDestination
-    ) throws(VaultError) {
-        guard let ours = try site.metadata(named: name, limit: role.sizeLimit),
-            let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)
-        else { return }
-        let place = destination.place(of: "metadata/\(name)")
-        guard role == .root else { throw RollbackCheck.taken(name, at: place) }
-        throw VaultError(
-            .untrusted, "the destination has another root under this number: it is another site's", at: place,
-            remedy: "check the destination; a root is never replaced")
-    }
-
     private static func warnings(of tree: TargetTree) throws(VaultError) -> [Finding] {
         var warnings: [Finding] = []
         for refusal in tree.refusals {
@@ -237,7 +185,7 @@ extension UploadedSite {
                 writes.append((name, .new))
                 continue
             }
-            try Self.requireSame(hostedName, local, hosted.folder, role, at: destination)
+            try metadata.requireSame(hostedName, role)
             // The beginning of ours is what an interrupted upload left.
             if try hosted.folder.metadata(named: hostedName, limit: role.sizeLimit) != ours {
                 writes.append((name, .repairing))

@@ -68,7 +68,7 @@ struct Prune: AsyncParsableCommand {
                 .usage, "--trust prunes a folder, and --against plans for a host", at: "--against",
                 remedy: "give one of them")
         }
-        return try await HostPruning(
+        return try await SitePruning(
             of: VaultFolder(FilePath(folder)), at: host, keeping: keep, grace: days(), now: .now
         ).plan()
     }
