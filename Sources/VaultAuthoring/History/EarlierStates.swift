@@ -20,7 +20,7 @@ struct EarlierStates {
     /// - Throws: `usage` for a team's vault, which has no snapshot; `missing` before the first publication.
     init(of session: AuthorSession) async throws(VaultError) {
         let vault = session.vault
-        guard case .site(let site) = session.published else {
+        guard let site = session.published.site else {
             throw VaultError(
                 .usage, "a team's vault has no snapshot, which says what belongs together",
                 at: vault.path.string, remedy: "restore each pack by its version")

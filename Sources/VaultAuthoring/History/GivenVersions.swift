@@ -152,7 +152,7 @@ struct UnfinishedListing {
     /// Those above the published versions, those in `pending/` first. A file is signed if keys that the newest root names have done it:
     /// who has stolen a removed key gives no numbers. A team signs at once, and what it has signed is published.
     static func all(in session: AuthorSession) async throws(VaultError) -> [UnfinishedListing] {
-        guard case .site(let site) = session.published else { return [] }
+        guard let site = session.published.site else { return [] }
         func isUnpublished(_ version: Int64, of role: MetadataRole) -> Bool {
             version > site.tree?.chain.snapshot[role]?.version ?? 0
         }

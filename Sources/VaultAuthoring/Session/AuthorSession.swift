@@ -74,11 +74,7 @@ struct AuthorSession {
     var vaultKeys: any KeyProvider { request.keys ?? FileKeyProvider(path: vault.vaultKeys) }
 
     /// What the user should know of the published state.
-    var warnings: [Finding] {
-        if let host { return host.warnings }
-        if case .site(let site) = published { return site.warnings }
-        return []
-    }
+    var warnings: [Finding] { host?.warnings ?? published.site?.warnings ?? [] }
 
     /// The packs that the sources were published as.
     var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
@@ -90,7 +86,7 @@ struct AuthorSession {
     }
 
     func deliveries() throws(VaultError) -> [TeamDelivery] {
-        guard case .site(let site) = published else { return [] }
+        guard let site = published.site else { return [] }
         return try settings.structure.teams.map { team throws(VaultError) in
             try TeamDelivery(
                 of: team, to: vault, listed: site.tree?.chain.snapshot[team.role],

@@ -11,6 +11,9 @@ enum PublishedState {
     case site(CurrentSite)
     case teamRole(PublishedTeamRole)
 
+    /// Nil for the role of a team.
+    var site: CurrentSite? { if case .site(let site) = self { site } else { nil } }
+
     /// The packs that the vault itself lists in a channel. A team's role has only one.
     func ownListing(in channel: Channel) -> OwnListing {
         switch self {
@@ -21,8 +24,7 @@ enum PublishedState {
 
     /// The version of a pack that any role of the site lists.
     func listedVersion(of id: PackID) -> UInt64? {
-        guard case .site(let site) = self, let record = try? site.tree?.record(at: id.targetPath)
-        else { return nil }
+        guard let record = try? site?.tree?.record(at: id.targetPath) else { return nil }
         return try? ListedPack(record).pack.version
     }
 }

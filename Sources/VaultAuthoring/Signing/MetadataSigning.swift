@@ -18,9 +18,7 @@ struct MetadataSigning {
             }
         pending = PendingMetadata(vault: session.vault)
         var versions = try MetadataFolder(session.vault.metadata).nextVersions()
-        if case .site(let site) = session.published, let tree = site.tree {
-            versions.add(tree.chain.snapshot)
-        }
+        if let tree = session.published.site?.tree { versions.add(tree.chain.snapshot) }
         for file in session.host?.takenNames ?? [] { versions.add(file) }
         self.versions = versions
         period = session.period

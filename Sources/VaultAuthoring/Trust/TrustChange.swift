@@ -67,7 +67,7 @@ public struct TrustChange: Sendable {
     }
 
     private func site(of session: AuthorSession) throws(VaultError) -> CurrentSite {
-        if case .site(let site) = session.published { return site }
+        if let site = session.published.site { return site }
         throw VaultError(
             .usage, "a team's vault has no root", at: vault.path.string,
             remedy: "change the team's keys where its packs are listed")

@@ -92,7 +92,7 @@ public struct Promotion: Sendable {
     private func promote(
         in session: AuthorSession, into output: ProposedChange.Output
     ) async throws(VaultError) -> PromotionReport {
-        guard case .site(let site) = session.published, site.tree != nil else {
+        guard let site = session.published.site, site.tree != nil else {
             throw session.vault.nothingPublished
         }
         let (offered, restored) = try await offered(by: site, in: session)
