@@ -58,7 +58,7 @@ final class HostedSite: Sendable {
         successionWarnings = try await vault.requireNoNewer(
             than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
         // The roles of a channel, or of bins, that the interrupted upload was to bring are in no tree yet.
-        let channels = settings.structure.channelListings(trust: tree.chain.root.trust(in: .targets))
+        let channels = settings.structure.channelRoles(trust: tree.chain.root.trust(in: .targets))
         let roles = Set(CurrentSite.ownRoles(of: tree).map(\.document.role) + channels.flatMap(\.roles))
         var foreign = try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
         for role in roles.sorted() {

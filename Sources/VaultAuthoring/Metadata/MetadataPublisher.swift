@@ -82,7 +82,7 @@ struct MetadataPublisher {
         let files = signed.files + (newRoot.map { [$0] } ?? [])
         let tree = files.isEmpty ? site.tree : try await session.write(files, now: session.period.now)
         if let tree { try vault.remember(tree) }
-        for role in [MetadataRole.root] + content.listings.map(\.role)
+        for role in [MetadataRole.root] + content.roles.map(\.role)
         where files.contains(where: { $0.draft.role == role }) {
             try signing.pending.remove(role)
         }
@@ -138,7 +138,8 @@ struct MetadataPublisher {
     private func isChange() async throws(VaultError) -> Bool {
         guard roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else { return true }
         let renewal = SiteRenewal(current: site.tree, root: site.root, successor: nil, signing: signing)
-        return try await content(under: renewal).listings.contains(where: renewal.changes)
+        let content = try await content(under: renewal)
+        return content.roles.contains { renewal.changes(content.completed($0)) }
     }
 
     /// Publishes a root under which the published metadata stays valid, as when it only names more keys: it needs no other
@@ -165,23 +166,21 @@ struct MetadataPublisher {
     /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.
     private func content(
         under renewal: SiteRenewal, importing imports: [SignedMetadata] = []
-    ) async throws(VaultError) -> SiteRenewal.Content {
-        let given = try await GivenVersions(of: session)
+    ) async throws(VaultError) -> SiteContent {
         let structure = session.settings.structure
         let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
-        let channels = structure.channelListings(trust: newest)
+        let channels = structure.channelRoles(trust: newest)
         let own = channels.isEmpty ? records(in: .live) : []
         var delegations = deliveries.map(\.delegation)
-        var listings: [SiteRenewal.Listing] = []
-        for listing in channels {
-            delegations.append(listing.delegation(isTerminating: !structure.channels.isEmpty))
-            listings += listing.listings(of: records(in: listing.channel))
+        var roles: [RoleContent] = []
+        for channel in channels {
+            delegations.append(channel.delegation(isTerminating: !structure.channels.isEmpty))
+            roles += channel.contents(of: records(in: channel.channel))
         }
-        let numbers = GivenVersions.numbers(of: listings.flatMap(\.records) + own)
-        let top = SiteRenewal.Listing(
+        let top = RoleContent(
             role: .targets, records: own, delegations: delegations.isEmpty ? nil : .roles(delegations),
-            trusts: renewal.trusts(of: .targets), hasQuietNames: PackNames.areNeeded(for: own),
-            lastVersions: given.member(listing: numbers, replacing: []))
-        return SiteRenewal.Content(listings: listings + [top], given: given, imports: imports)
+            trusts: renewal.trusts(of: .targets), hasQuietNames: PackNames.areNeeded(for: own))
+        return SiteContent(
+            roles: roles + [top], importing: imports, after: try await GivenVersions(of: session))
     }
 }

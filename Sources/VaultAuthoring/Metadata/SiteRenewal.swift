@@ -16,48 +16,6 @@ struct SiteRenewal {
     /// Whether a higher version is needed though nothing else changed (``CurrentSite/isReplacement``).
     var isReplacement = false
 
-    /// The wanted content of one targets role.
-    struct Listing {
-        let role: MetadataRole
-        let records: [TargetRecord]
-        let delegations: Delegations?
-        let trusts: [RoleTrust]
-        /// The bin's part of the ``TagIndex``.
-        var tags: JSONValue?
-        /// See ``PackNames/member``.
-        var hasQuietNames = false
-        /// See ``GivenVersions/member``.
-        var lastVersions: JSONValue?
-
-        /// Further members of the signed part; nil for absent ones.
-        var members: KeyValuePairs<String, JSONValue?> {
-            [
-                TagIndex.member: tags, PackNames.member: hasQuietNames ? .bool(true) : nil,
-                GivenVersions.member: lastVersions,
-            ]
-        }
-
-        /// With the numbers that the top-level targets keep; another role as it is.
-        fileprivate func keeping(
-            _ given: GivenVersions, listing numbers: [PackID: UInt64], replacing replaced: Set<MetadataRole>
-        ) -> Listing {
-            guard role == .targets else { return self }
-            var listing = self
-            listing.lastVersions = given.member(listing: numbers, replacing: replaced)
-            return listing
-        }
-    }
-
-    /// The roles that the vault signs, and what else the site gets.
-    struct Content {
-        /// The top-level targets last.
-        let listings: [Listing]
-        /// The version numbers that the top-level targets keep.
-        let given: GivenVersions
-        /// Roles that teams signed.
-        let imports: [SignedMetadata]
-    }
-
     /// What is to be done for a role that the vault signs.
     private enum Need {
         /// Nothing: what is published stays.
@@ -65,7 +23,7 @@ struct SiteRenewal {
         /// It waits in `pending/` with all signatures.
         case waiting(SignedMetadata)
         /// A signature of this content; without the numbers of unfinished files of its own it is the content that is needed.
-        case signature(Listing, needed: Listing, after: VerifiedTargets?)
+        case signature(RoleContent, needed: RoleContent, after: VerifiedTargets?)
     }
 
     /// What was signed of a site.
@@ -82,29 +40,27 @@ struct SiteRenewal {
     ///
     /// - Parameter act: whether the role gets a file.
     private func decide(
-        _ content: Content, _ act: (MetadataRole, Need) throws(VaultError) -> Bool
+        _ content: SiteContent, _ act: (MetadataRole, Need) throws(VaultError) -> Bool
     ) throws(VaultError) {
-        let numbers = GivenVersions.numbers(of: content.listings.flatMap(\.records))
         var replaced = Set(content.imports.map(\.draft.role))
-        for listing in content.listings {
-            let old = published[listing.role]
+        for wanted in content.roles {
+            let old = published[wanted.role]
             // An unfinished file of the role itself is no reason to sign it: it stays the newest.
-            let needed = listing.keeping(content.given, listing: numbers, replacing: replaced)
-            let listing = listing.keeping(
-                content.given, listing: numbers, replacing: replaced.union([.targets]))
+            let needed = content.completed(wanted, replacing: replaced)
+            let wanted = content.completed(wanted, replacing: replaced.union([.targets]))
             let need: Need =
-                if let file = try pendingFile(listing, after: old) {
+                if let file = try pendingFile(wanted, after: old) {
                     .waiting(file)
                 } else if let old, try !isDue(old, needed) {
                     .nothing(old)
                 } else {
-                    .signature(listing, needed: needed, after: old)
+                    .signature(wanted, needed: needed, after: old)
                 }
-            if try act(listing.role, need) { replaced.insert(listing.role) }
+            if try act(wanted.role, need) { replaced.insert(wanted.role) }
         }
     }
 
-    func signing(_ content: Content) throws(VaultError) -> Outcome {
+    func signing(_ content: SiteContent) throws(VaultError) -> Outcome {
         var outcome = Outcome(files: content.imports)
         var references = Dictionary(content.imports.map { ($0.draft.role, $0.reference) }) { $1 }
         func add(_ file: SignedMetadata) {
@@ -117,8 +73,8 @@ struct SiteRenewal {
                 references[role] = old.reference
                 return false
             case .waiting(let file): add(file)
-            case .signature(let listing, let needed, let old):
-                switch try sign(listing, after: old) {
+            case .signature(let wanted, let needed, let old):
+                switch try sign(wanted, after: old) {
                 case .signed(let file): add(file)
                 case .pending(let file):
                     guard let old, try !mustChange(old, needed), signing.period.now < old.expires,
@@ -149,7 +105,7 @@ struct SiteRenewal {
     }
 
     /// The roles that ``signing(_:)`` signs where no key is missing.
-    func rolesToSign(_ content: Content) throws(VaultError) -> [MetadataRole] {
+    func rolesToSign(_ content: SiteContent) throws(VaultError) -> [MetadataRole] {
         var roles: [MetadataRole] = []
         try decide(content) { role, need in
             if case .nothing = need { return false }
@@ -203,49 +159,51 @@ struct SiteRenewal {
         Dictionary((current?.targetsRoles ?? []).map { ($0.document.role, $0) }) { first, _ in first }
     }
 
-    private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SigningOutcome {
-        try requireHigherVersion(listing.role, than: old?.version)
-        return try signing.signOrWait(listing.role, for: listing.trusts, content(listing, after: old))
+    private func sign(
+        _ wanted: RoleContent, after old: VerifiedTargets?
+    ) throws(VaultError) -> SigningOutcome {
+        try requireHigherVersion(wanted.role, than: old?.version)
+        return try signing.signOrWait(wanted.role, for: wanted.trusts, content(wanted, after: old))
     }
 
     /// Unchanged content in `pending/` that was signed to last longer.
-    private func pendingFile(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError)
+    private func pendingFile(_ wanted: RoleContent, after old: VerifiedTargets?) throws(VaultError)
         -> SignedMetadata?
     {
         guard let old else { return nil }
         return try signing.pendingFile(
-            listing.role, for: listing.trusts, lastingBeyond: old.expires, content(listing, after: old))
+            wanted.role, for: wanted.trusts, lastingBeyond: old.expires, content(wanted, after: old))
     }
 
-    private func content(_ listing: Listing, after old: VerifiedTargets?) -> MetadataSigning.Content {
+    private func content(_ wanted: RoleContent, after old: VerifiedTargets?) -> MetadataSigning.Content {
         var members = old?.json ?? [:]
-        for (name, value) in listing.members { members[name] = value }
+        for (name, value) in wanted.members { members[name] = value }
         return { [members] version, expires throws(VaultError) in
             try .targets(
-                listing.role, version: version, expires: expires, records: listing.records,
-                delegations: listing.delegations, keepingMembersOf: members)
+                wanted.role, version: version, expires: expires, records: wanted.records,
+                delegations: wanted.delegations, keepingMembersOf: members)
         }
     }
 
-    private func isDue(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        if signing.period.isDue(listing.role, expiring: old.expires) { return true }
-        return try mustChange(old, listing)
+    private func isDue(_ old: VerifiedTargets, _ wanted: RoleContent) throws(VaultError) -> Bool {
+        if signing.period.isDue(wanted.role, expiring: old.expires) { return true }
+        return try mustChange(old, wanted)
     }
 
     /// Whether the content changed, or other keys have signed it.
-    private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        if differs(old, listing) { return true }
-        return try isObsolete(old, trusts: listing.trusts)
+    private func mustChange(_ old: VerifiedTargets, _ wanted: RoleContent) throws(VaultError) -> Bool {
+        if differs(old, wanted) { return true }
+        return try isObsolete(old, trusts: wanted.trusts)
     }
 
-    private func differs(_ old: VerifiedTargets, _ listing: Listing) -> Bool {
-        old.delegations != listing.delegations || Set(old.records) != Set(listing.records)
-            || !listing.members.allSatisfy { name, value in old.json[name] == value }
+    private func differs(_ old: VerifiedTargets, _ wanted: RoleContent) -> Bool {
+        old.delegations != wanted.delegations || Set(old.records) != Set(wanted.records)
+            || !wanted.members.allSatisfy { name, value in old.json[name] == value }
     }
 
-    /// Whether a listing has other content than the published one.
-    func changes(_ listing: Listing) -> Bool {
-        published[listing.role].map { differs($0, listing) } ?? true
+    /// Whether a role is to have other content than the published one.
+    func changes(_ wanted: RoleContent) -> Bool {
+        published[wanted.role].map { differs($0, wanted) } ?? true
     }
 
     /// - Parameter isChanged: whether it is to list other files.

@@ -65,7 +65,7 @@ struct PackPublisher {
         let withoutTraits = try VariantChoice(
             among: offers.map { VariantChoice.Candidate(planned: $0.id, $0.offer) }, for: DeviceTraits())
         for (id, offer) in offers {
-            listed[id] = try names.conceal(id, offer, isForEveryDevice: withoutTraits.takes(id))
+            listed[id] = try names.listedForm(of: id, offer, isForEveryDevice: withoutTraits.takes(id))
         }
         for pack in found.packs {
             guard let (id, offer) = listed[pack.id] else { continue }

@@ -136,7 +136,7 @@ public struct Promotion: Sendable {
         case (.only(let ids), .channel(let channel)): for id in ids { try next.take(id, from: channel) }
         default: try next.takeAll()
         }
-        try next.requireLine(allowingOlder: allowsOlder, in: destination)
+        try next.requireContinuation(allowingOlder: allowsOlder, in: destination)
         return next
     }
 
@@ -157,7 +157,7 @@ private struct PromotedListing {
     private let origin: [PackID: ListedPack]
     private let present: [PackID: ListedPack]
     /// Targets that are no packs; they stay listed.
-    private let foreign: [TargetRecord]
+    private let otherTargets: [TargetRecord]
     private var next: [PackID: ListedPack]
     private var chosen: Set<PackID> = []
     private let compatible: CompatibleVersions
@@ -166,7 +166,7 @@ private struct PromotedListing {
         self.compatible = compatible
         self.origin = origin.packsByID
         present = destination.packsByID
-        foreign = destination.foreign
+        otherTargets = destination.otherTargets
         next = present
     }
 
@@ -209,7 +209,7 @@ private struct PromotedListing {
 
     /// Checks that each pack continues what clients of the channel have: `.usage` for a lower version, `.untrusted` for other
     /// content under the same one.
-    func requireLine(allowingOlder: Bool, in channel: Channel) throws(VaultError) {
+    func requireContinuation(allowingOlder: Bool, in channel: Channel) throws(VaultError) {
         for id in chosen.sorted() {
             guard let listed = present[id], let taken = next[id] else { continue }
             try requireSameContent(of: taken, as: listed, in: channel)
@@ -238,7 +238,7 @@ private struct PromotedListing {
         }
     }
 
-    var records: [TargetRecord] { foreign + next.values.map(\.target) }
+    var records: [TargetRecord] { otherTargets + next.values.map(\.target) }
 
     /// What changes for the chosen packs, sorted by ID.
     var changes: [PromotionReport.Pack] {

@@ -41,9 +41,9 @@ struct PublicationProposal {
             let restored = try await session.listing(pin)
             // What was listed then has its names of then, whatever the settings say of the sources.
             names = try await QuietNames(restored.hasQuietNames, after: earlier, by: publisher)
-            records = restored.foreign
+            records = restored.otherTargets
             // For the report alone.
-            for pack in settings.packs { _ = try names.conceal(pack.id, pack.offer) }
+            for pack in settings.packs { _ = try names.listedForm(of: pack.id, pack.offer) }
             let declared = try Recipients(declaredBy: settings, listedAs: names)
             try await list(restored.packs, for: declared.audiences)
             restorations = [
@@ -51,7 +51,7 @@ struct PublicationProposal {
             ]
         } else {
             names = try await QuietNames(settings.hasQuietNames, after: earlier, by: publisher)
-            records = listing.foreign
+            records = listing.otherTargets
             try await listSources(onPack: onPack)
         }
         let made = Set(packs.map(\.id))
@@ -94,7 +94,7 @@ extension PublicationProposal {
     private mutating func listSources(onPack: (PackID, UInt64) -> Void) async throws(VaultError) {
         var declared = session.settings.packs
         for (index, pack) in declared.enumerated() {
-            (declared[index].id, declared[index].offer) = try names.conceal(pack.id, pack.offer)
+            (declared[index].id, declared[index].offer) = try names.listedForm(of: pack.id, pack.offer)
         }
         for pack in declared {
             let name = pack.source.id
@@ -318,18 +318,5 @@ extension PublicationProposal {
                     "retired-key", "the vault key '\(id)' was retired, and opens packs again", at: "keys",
                     remedy: "publish without it: whoever kept it reads what is published now"))
         }
-    }
-}
-
-extension VaultSettings {
-    /// Quiet names do not hide the tags that teams have.
-    fileprivate var readableTags: Finding? {
-        let teams = structure.teams.filter { !$0.tags.isEmpty }
-        guard hasQuietNames, !teams.isEmpty else { return nil }
-        let tags = Set(teams.flatMap(\.tags)).sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
-        return .warning(
-            "readable-tags",
-            "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags)",
-            at: "teams", remedy: "\"quietNames\" hides the site's own")
     }
 }

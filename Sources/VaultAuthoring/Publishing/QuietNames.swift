@@ -31,8 +31,8 @@ struct QuietNames {
     /// The ID and the offer that are listed; the declared ones go into the table.
     ///
     /// - Parameter isForEveryDevice: see ``PackNames/listedOffer(of:family:isForEveryDevice:)``.
-    mutating func conceal(
-        _ id: PackID, _ offer: PackOffer, isForEveryDevice: Bool = true
+    mutating func listedForm(
+        of id: PackID, _ offer: PackOffer, isForEveryDevice: Bool = true
     ) throws(VaultError) -> (PackID, PackOffer) {
         guard key != nil else { return (id, offer) }
         let listed = try listedID(of: id, family: offer.family)

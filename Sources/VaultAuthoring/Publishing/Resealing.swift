@@ -97,7 +97,7 @@ struct ChannelResealing {
     ) async throws(VaultError) {
         for channel in session.settings.structure.channels.dropFirst() {
             let listing = session.published.ownListing(in: channel)
-            var next = listing.foreign
+            var next = listing.otherTargets
             var isChanged = false
             for (old, versions) in try await publisher.resealed(listing.packs, for: recipients) {
                 listed += versions.map { (channel, $0) }
@@ -140,7 +140,7 @@ struct RestoredListing {
         let current = keys.holders(of: present.flatMap(\.slots))
         for version in earlier.packs.flatMap(\.versions) { try await publisher.files.require(version) }
         let recipients = try Recipients(declaredBy: session.settings, sealedAs: present)
-        var records = earlier.foreign
+        var records = earlier.otherTargets
         var opened: [SlotHolder: [String]] = [:]
         for (_, versions) in try await publisher.resealed(earlier.packs, for: recipients) {
             for version in versions {

@@ -94,9 +94,9 @@ extension MetadataRole {
 struct OwnListing {
     let packs: [ListedPack]
     /// Targets that are no packs, or not completely readable; they stay listed.
-    let foreign: [TargetRecord]
+    let otherTargets: [TargetRecord]
 
-    var records: [TargetRecord] { foreign + packs.map(\.target) }
+    var records: [TargetRecord] { otherTargets + packs.map(\.target) }
     var packsByID: [PackID: ListedPack] {
         Dictionary(packs.map { ($0.pack.id, $0) }) { first, _ in first }
     }
@@ -104,17 +104,17 @@ struct OwnListing {
 
     init(of records: [TargetRecord]) {
         var packs: [ListedPack] = []
-        var foreign: [TargetRecord] = []
+        var otherTargets: [TargetRecord] = []
         for record in records {
             // What a newer release published is not changed here.
             if let listing = try? ListedPack(record), listing.isComplete {
                 packs.append(listing)
             } else {
-                foreign.append(record)
+                otherTargets.append(record)
             }
         }
         self.packs = packs
-        self.foreign = foreign
+        self.otherTargets = otherTargets
     }
 
     /// The packs of a resource tree alone.

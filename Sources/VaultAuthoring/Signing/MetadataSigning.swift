@@ -48,7 +48,7 @@ struct MetadataSigning {
     ) throws(VaultError) -> SigningOutcome {
         let file = try draft(role, for: trusts, content)
         if try isMet(trusts, by: file) { return .signed(file) }
-        guard let pendingFile = try pending.file(of: role), try says(pendingFile, content) else {
+        guard let pendingFile = try pending.file(of: role), try matches(pendingFile, content) else {
             return try wait(file, for: trusts)
         }
         let merged = try adding(signaturesFor: trusts, to: pendingFile)
@@ -84,7 +84,7 @@ struct MetadataSigning {
     ) throws(VaultError) -> SignedMetadata? {
         guard let pendingFile = try pending.file(of: role), pendingFile.document.expires > expires,
             // A file that is due for renewal itself is no help.
-            !period.isDue(role, expiring: pendingFile.document.expires), try says(pendingFile, content)
+            !period.isDue(role, expiring: pendingFile.document.expires), try matches(pendingFile, content)
         else { return nil }
         let file = SignedMetadata(pendingFile).keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
         return try isMet(trusts, by: file) ? file : nil
@@ -103,7 +103,7 @@ struct MetadataSigning {
     }
 
     /// Whether pending metadata has this content and the next version.
-    private func says(_ pendingFile: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
+    private func matches(_ pendingFile: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
         let document = pendingFile.document
         guard document.version == versions[document.role] else { return false }
         return try content(document.version, document.expires).signed == document.signed

@@ -86,6 +86,19 @@ extension TeamDelivery {
     }
 }
 
+extension VaultSettings {
+    /// Quiet names do not hide the tags that teams have.
+    var readableTags: Finding? {
+        let teams = structure.teams.filter { !$0.tags.isEmpty }
+        guard hasQuietNames, !teams.isEmpty else { return nil }
+        let tags = Set(teams.flatMap(\.tags)).sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
+        return .warning(
+            "readable-tags",
+            "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags)",
+            at: "teams", remedy: "\"quietNames\" hides the site's own")
+    }
+}
+
 /// The vault keys for which a site's own packs are sealed, by their tags.
 struct TagKeys {
     /// Nil where the keys of some pack are unknown.

@@ -1,10 +1,60 @@
+import SealedPack
+import StrictJSON
 import UpdateFramework
 import VaultSite
+
+/// The wanted content of one targets role.
+struct RoleContent {
+    let role: MetadataRole
+    let records: [TargetRecord]
+    let delegations: Delegations?
+    let trusts: [RoleTrust]
+    /// The bin's part of the ``TagIndex``.
+    var tags: JSONValue?
+    /// See ``PackNames/member``.
+    var hasQuietNames = false
+    /// See ``GivenVersions/member`` and ``SiteContent/completed(_:replacing:)``.
+    fileprivate(set) var lastVersions: JSONValue?
+
+    /// Further members of the signed part; nil for absent ones.
+    var members: KeyValuePairs<String, JSONValue?> {
+        [
+            TagIndex.member: tags, PackNames.member: hasQuietNames ? .bool(true) : nil,
+            GivenVersions.member: lastVersions,
+        ]
+    }
+}
+
+/// The roles that the vault signs, and what else the site gets.
+struct SiteContent {
+    /// The top-level targets last.
+    let roles: [RoleContent]
+    /// Roles that teams signed.
+    let imports: [SignedMetadata]
+    private let given: GivenVersions
+    /// The highest number of each pack in these roles.
+    private let numbers: [PackID: UInt64]
+
+    init(roles: [RoleContent], importing imports: [SignedMetadata], after given: GivenVersions) {
+        (self.roles, self.imports, self.given) = (roles, imports, given)
+        numbers = GivenVersions.numbers(of: roles.flatMap(\.records))
+    }
+
+    /// The top-level targets with the version numbers that they keep; another role as it is.
+    ///
+    /// - Parameter replaced: roles that are signed anew.
+    func completed(_ role: RoleContent, replacing replaced: Set<MetadataRole> = []) -> RoleContent {
+        guard role.role == .targets else { return role }
+        var role = role
+        role.lastVersions = given.member(listing: numbers, replacing: replaced)
+        return role
+    }
+}
 
 /// The list of one channel's packs as a delegated role, or divided into bins by the hash of their paths: the role `packs`
 /// delegates each path to one of `packs-00`, `packs-01`, … A client reads only the bins that it needs, and again only those
 /// that changed.
-struct ChannelListing {
+struct ChannelRoles {
     let channel: Channel
     /// Nil for one list.
     private let bins: HashBins?
@@ -31,11 +81,11 @@ struct ChannelListing {
             isTerminating: isTerminating)
     }
 
-    func listings(of records: [TargetRecord]) -> [SiteRenewal.Listing] {
+    func contents(of records: [TargetRecord]) -> [RoleContent] {
         let trusts = [trust]
         guard let bins else {
             return [
-                SiteRenewal.Listing(
+                RoleContent(
                     role: channel.role, records: records, delegations: nil, trusts: trusts,
                     hasQuietNames: PackNames.areNeeded(for: records))
             ]
@@ -46,13 +96,13 @@ struct ChannelListing {
         for entry in TagIndex.tags(of: records) {
             tags[bins.index(of: TagIndex.path(of: entry.tag))].append(entry)
         }
-        let parent = SiteRenewal.Listing(
+        let parent = RoleContent(
             role: channel.role, records: [], delegations: .bins(bins), trusts: trusts,
             hasQuietNames: PackNames.areNeeded(for: records))
         return [parent]
             + contents.enumerated().compactMap { index, records in
                 bins.role(at: index).map {
-                    SiteRenewal.Listing(
+                    RoleContent(
                         role: $0, records: records, delegations: nil, trusts: trusts,
                         tags: TagIndex.json(of: tags[index]))
                 }
@@ -65,10 +115,10 @@ extension SiteStructure {
     var searchedChannels: [Channel] { [.live] + channels.filter { $0 != .live } }
 
     /// One for each channel, in the order of the search. None where the top-level targets list the packs themselves.
-    func channelListings(trust: RoleTrust) -> [ChannelListing] {
+    func channelRoles(trust: RoleTrust) -> [ChannelRoles] {
         guard binBits > 0 || !channels.isEmpty else { return [] }
         return searchedChannels.map {
-            ChannelListing(of: $0, binBits: binBits, trust: trust)
+            ChannelRoles(of: $0, binBits: binBits, trust: trust)
         }
     }
 }
