@@ -21,9 +21,9 @@ public enum Publication {
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
-        try await vault.withSession(request, preparing: edit ?? { _ in }) {
-            session async throws(VaultError) in
-            try await session.publishSources(savingSettings: edit != nil, into: .vault, onPack)
+        try await vault.carryOut(request, preparing: edit ?? { _ in }) {
+            session, output async throws(VaultError) in
+            try await session.publishSources(savingSettings: edit != nil, into: output, onPack)
         }
     }
 
@@ -34,11 +34,9 @@ public enum Publication {
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
-        try await vault.withSession(request, preparing: edit ?? { _ in }) {
-            session async throws(VaultError) in
-            try await session.dryRun { output async throws(VaultError) in
-                try await session.publishSources(savingSettings: edit != nil, into: output, onPack)
-            }
+        try await vault.rehearse(request, preparing: edit ?? { _ in }) {
+            session, output async throws(VaultError) in
+            try await session.publishSources(savingSettings: edit != nil, into: output, onPack)
         }
     }
 }

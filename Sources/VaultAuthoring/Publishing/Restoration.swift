@@ -44,13 +44,7 @@ public struct Restoration: Sendable {
         if let promotion = try promotion(in: vault) {
             return .promoted(try await promotion.run(in: vault))
         }
-        return try await vault.withSession(request) { session async throws(VaultError) in
-            let edited = try await edited(session)
-            var report = try await edited.publishSources(savingSettings: true, into: .vault)
-            report.needsSettingsElsewhere =
-                session.host != nil || edited.settings.text.bytes != session.settings.text.bytes
-            return .published(report)
-        }
+        return .published(try await vault.carryOut(request, restore))
     }
 
     /// Reports what ``run(in:)`` would do; no file of the vault changes.
@@ -58,12 +52,19 @@ public struct Restoration: Sendable {
         if let promotion = try promotion(in: vault) {
             return .promoted(try await promotion.preview(in: vault))
         }
-        return try await vault.withSession(request) { session async throws(VaultError) in
-            let edited = try await edited(session)
-            return try await session.dryRun { output async throws(VaultError) in
-                .published(try await edited.publishSources(savingSettings: true, into: output))
-            }
+        return .published(try await vault.rehearse(request, restore))
+    }
+
+    private func restore(
+        in session: AuthorSession, into output: ProposedChange.Output
+    ) async throws(VaultError) -> PublicationReport {
+        let edited = try await edited(session)
+        var report = try await edited.publishSources(savingSettings: true, into: output)
+        if output.scratch == nil {
+            report.needsSettingsElsewhere =
+                session.host != nil || edited.settings.text.bytes != session.settings.text.bytes
         }
+        return report
     }
 
     /// Nil for what comes from sources.

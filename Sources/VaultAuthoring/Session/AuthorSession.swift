@@ -96,9 +96,36 @@ struct AuthorSession {
 }
 
 extension VaultFolder {
-    /// Runs `body` as the only publisher of this vault. Throws `busy` while another process publishes.
+    /// Makes a change and carries it out.
     ///
-    /// - Parameter prepare: checks or changes the settings, before anything else is read.
+    /// - Parameters:
+    ///   - prepare: checks or changes the settings, before anything else is read.
+    ///   - make: passes its proposal to ``AuthorSession/publish(_:into:)``.
+    func carryOut<Report>(
+        _ request: AuthorRequest,
+        preparing prepare: (inout VaultSettings) throws(VaultError) -> Void = { _ in },
+        _ make: (AuthorSession, ProposedChange.Output) async throws(VaultError) -> Report
+    ) async throws(VaultError) -> Report {
+        try await withSession(request, preparing: prepare) { session async throws(VaultError) in
+            try await make(session, .vault)
+        }
+    }
+
+    /// Makes a change as ``carryOut(_:preparing:_:)`` does, and reports it; no file of the vault changes.
+    func rehearse<Report>(
+        _ request: AuthorRequest,
+        preparing prepare: (inout VaultSettings) throws(VaultError) -> Void = { _ in },
+        _ make: (AuthorSession, ProposedChange.Output) async throws(VaultError) -> Report
+    ) async throws(VaultError) -> Report {
+        try await withSession(request, preparing: prepare) { session async throws(VaultError) in
+            let scratch = try ScratchFolder(beside: site)
+            let report = try await make(session, .scratch(scratch.path))
+            _ = consume scratch
+            return report
+        }
+    }
+
+    /// Runs `body` as the only publisher of this vault. Throws `busy` while another process publishes.
     func withSession<Result>(
         _ request: AuthorRequest,
         preparing prepare: (inout VaultSettings) throws(VaultError) -> Void = { _ in },

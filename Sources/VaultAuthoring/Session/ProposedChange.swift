@@ -82,16 +82,6 @@ extension AuthorSession {
         change.listing[settings.structure.sourceChannel] ?? sourceListing.records
     }
 
-    /// Runs `body` for a dry run.
-    func dryRun<Report>(
-        _ body: (ProposedChange.Output) async throws(VaultError) -> Report
-    ) async throws(VaultError) -> Report {
-        let scratch = try ScratchFolder(beside: vault.site)
-        let report = try await body(.scratch(scratch.path))
-        _ = consume scratch
-        return report
-    }
-
     /// Writes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
     /// site's folder, to be uploaded, the timestamp last: the host's own where no other was signed, as with a root alone. A file of
     /// that name there was never uploaded: it is replaced.

@@ -28,10 +28,10 @@ public struct TrustChange: Sendable {
 
     /// Publishes the site as it is listed, after a change of the root.
     private func publish(_ change: ProposedChange.KeyChange) async throws(VaultError) -> MetadataReport {
-        try await vault.withSession(request) { session async throws(VaultError) in
+        try await vault.carryOut(request) { session, output async throws(VaultError) in
             _ = try site(of: session)
             var report = try await session.publish(
-                ProposedChange(deliveries: session.deliveries(), keys: change), into: .vault)
+                ProposedChange(deliveries: session.deliveries(), keys: change), into: output)
             report.warnings += session.warnings
             return report
         }
