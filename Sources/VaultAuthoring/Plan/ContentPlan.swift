@@ -87,8 +87,9 @@ public struct ContentPlan: Sendable {
         of settings: VaultSettings, in vault: VaultFolder, limit: UnpackingLimit = .standard,
         beside published: PublishedVersions
     ) throws(VaultError) {
+        let sources = settings.sources
         func open(_ number: Int) throws(VaultError) -> PackSource {
-            try settings.sources[number].open(in: vault, limit: limit)
+            try sources[number].open(in: vault, limit: limit)
         }
         limits = settings.limits
         hasTeams = !settings.structure.teams.isEmpty
@@ -98,7 +99,7 @@ public struct ContentPlan: Sendable {
             notices.append(names)
         }
         let whole = settings.pin.map { Pin.listing($0.snapshot) }
-        var claims = PathClaims(sources: settings.sources.count)
+        var claims = PathClaims(sources: sources.count)
         for (number, pack) in settings.packs.enumerated() {
             let source = try open(number)
             try add(

@@ -22,22 +22,29 @@ public struct DeviceContent: Sendable {
         packs.lazy.filter { policies.contains($0.offer.policy) }.totalSize
     }
 
-    private var packsByTag: [String: [ContentPlan.Pack]] {
-        var tagged: [String: [ContentPlan.Pack]] = [:]
-        for pack in packs {
-            for tag in pack.offer.tags { tagged[tag, default: []].append(pack) }
-        }
-        return tagged
-    }
-
     /// Bytes of each tag's packs, opened: a pack with several tags counts for each.
-    public var tagSizes: [String: UInt64] { packsByTag.mapValues(\.totalSize) }
+    public var tagSizes: [String: UInt64] {
+        var sizes: [String: UInt64] = [:]
+        for pack in packs {
+            for tag in pack.offer.tags {
+                let size = sizes[tag] ?? 0
+                sizes[tag] = size + min(pack.openedSize, .max - size)
+            }
+        }
+        return sizes
+    }
 
     /// Bytes of all packs as they are stored and downloaded; nil where one of them is not published.
     public var sealedSize: UInt64? { Self.sealedSize(of: packs) }
 
     /// The same of each tag's packs; without the tags of packs that are not published.
-    public var sealedTagSizes: [String: UInt64] { packsByTag.compactMapValues(Self.sealedSize) }
+    public var sealedTagSizes: [String: UInt64] {
+        var tagged: [String: [ContentPlan.Pack]] = [:]
+        for pack in packs {
+            for tag in pack.offer.tags { tagged[tag, default: []].append(pack) }
+        }
+        return tagged.compactMapValues(Self.sealedSize)
+    }
 
     private static func sealedSize(of packs: [ContentPlan.Pack]) -> UInt64? {
         let published = packs.compactMap(\.published)

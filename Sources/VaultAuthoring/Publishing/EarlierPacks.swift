@@ -25,7 +25,7 @@ struct EarlierPacks {
         byContentKey = Dictionary(grouping: listed.values.map(\.pack), by: \.contentKeyID)
             .mapValues { $0.sorted { $0.id < $1.id } }
         promoted = Dictionary(
-            grouping: session.ownListings.dropFirst().flatMap(\.packs).map(\.pack), by: \.id
+            grouping: session.promotedListings.flatMap(\.packs).map(\.pack), by: \.id
         ).mapValues { $0.sorted { $0.version > $1.version } }
         // Sealing what waits for signatures again would use another content key.
         let channel = session.settings.structure.sourceChannel

@@ -136,7 +136,8 @@ public struct Promotion: Sendable {
     private func names(
         in session: AuthorSession, listing next: PromotedListing
     ) async throws(VaultError) -> PackNames {
-        let listings = session.ownListings + [OwnListing(of: next.records)]
+        let present = [session.sourceListing] + session.promotedListings
+        let listings = present + [OwnListing(of: next.records)]
         guard !session.settings.structure.teams.isEmpty, listings.contains(where: \.hasQuietNames) else {
             return PackNames()
         }

@@ -136,7 +136,8 @@ struct RestoredListing {
         self.snapshot = snapshot
         let publisher = try await PackPublisher(for: session)
         let keys = publisher.keys
-        let present = session.ownListings.flatMap(\.packs).flatMap(\.versions)
+        let present = ([session.sourceListing] + session.promotedListings)
+            .flatMap(\.packs).flatMap(\.versions)
         let current = keys.holders(of: present.flatMap(\.slots))
         for version in earlier.packs.flatMap(\.versions) { try await publisher.files.require(version) }
         let recipients = try Recipients(declaredBy: session.settings, sealedAs: present)

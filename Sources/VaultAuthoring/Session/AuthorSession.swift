@@ -79,10 +79,9 @@ struct AuthorSession {
     /// The packs that the sources were published as.
     var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
 
-    /// What the vault itself lists in all its channels.
-    var ownListings: [OwnListing] {
-        let structure = settings.structure
-        return ([structure.sourceChannel] + structure.channels.dropFirst()).map(published.ownListing)
+    /// What the vault itself lists in the other channels.
+    var promotedListings: [OwnListing] {
+        settings.structure.channels.dropFirst().map(published.ownListing)
     }
 
     func deliveries() throws(VaultError) -> [TeamDelivery] {
