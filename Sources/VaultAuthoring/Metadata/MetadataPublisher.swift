@@ -1,7 +1,6 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultKeys

@@ -2,7 +2,6 @@ import PackSources
 public import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultBytes
 public import VaultContent
 public import VaultErrors
 import VaultFileSystem
