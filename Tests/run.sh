@@ -45,4 +45,5 @@ python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limi
     --also power-loss "sh Tests/PowerLoss/run.sh --states 12" \
     --also fuzzing "sh Tests/Fuzzing/short.sh '$binaries/fuzzer' 60 '$ASSETVAULT_SEED'" \
     --also command-reference 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND"' \
+    --also public-surface "python3 Tests/public-surface.py '$binaries'" \
     --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift"
