@@ -6,20 +6,20 @@ import VaultFileSystem
 
 /// File descriptors and URLs, for code that needs files.
 @Suite struct FileDescriptorTests {
-    private let game: Game
+    private let world: World
     private let large: EntryPath
     /// The secret is in every piece.
-    private let bytes = Array(repeatElement(Game.secret, count: 20_000).joined())
+    private let bytes = Array(repeatElement(World.secret, count: 20_000).joined())
 
     init() async throws {
-        game = try await Game()
+        world = try await World()
         large = try EntryPath("deep/large.txt")
-        try await game.publish(["deep/large.txt": bytes])
+        try await world.publish(["deep/large.txt": bytes])
     }
 
     @Test func memoryOfASealedPack() async throws {
-        let client = try await game.fetched(.sealed)
-        let before = try game.place.files()
+        let client = try await world.fetched(.sealed)
+        let before = try world.place.files()
         let file = try await client.fileDescriptor(of: large, in: .one)
         #expect(try file.seek(offset: 0, from: .current) == 0)
         #expect(try OpenFile(duplicating: file.rawValue, named: "memory").readAll(limit: .max) == bytes)
@@ -34,27 +34,27 @@ import VaultFileSystem
         // F_GET_SEALS; the lowest four are for good, against less, against more, against writing.
         #expect(fcntl(file.rawValue, 1034) & 0xf == 0xf)
         try file.close()
-        #expect(try game.place.files() == before)
+        #expect(try world.place.files() == before)
     }
 
     @Test func noPlaintextOnDisk() async throws {
-        let client = try await game.fetched(.sealed)
+        let client = try await world.fetched(.sealed)
         _ = try await client.contents(of: large, in: .one)
         _ = try await client.reader(of: large, in: .one).read(0..<300_000)
         let file = try await client.fileDescriptor(of: large, in: .one)
-        for (path, content) in try game.place.files() {
-            #expect(!content.contains(Game.secret), "\(path)")
+        for (path, content) in try world.place.files() {
+            #expect(!content.contains(World.secret), "\(path)")
         }
         try file.close()
         // The look-up works: the same in plain is found.
-        _ = try await game.fetched(.opened)
-        #expect(try game.place.files().values.contains { $0.contains(Game.secret) })
+        _ = try await world.fetched(.opened)
+        #expect(try world.place.files().values.contains { $0.contains(World.secret) })
     }
 
     @Test func fileOfAnOpenedPack() async throws {
-        let client = try await game.fetched(.opened)
+        let client = try await world.fetched(.opened)
         let file = try await client.fileDescriptor(of: large, in: .one)
-        try await game.publish(["deep/large.txt": [1]])
+        try await world.publish(["deep/large.txt": [1]])
         _ = try await client.fetch()
         _ = try await client.fetch()
         #expect(try OpenFile(duplicating: file.rawValue, named: "file").readAll(limit: .max) == bytes)
@@ -63,11 +63,11 @@ import VaultFileSystem
     }
 
     @Test func urlsOfAnOpenedPack() async throws {
-        var client: VaultClient? = try await game.fetched(.opened)
+        var client: VaultClient? = try await world.fetched(.opened)
         let url = try #require(try await client?.url(for: large, in: .one))
         #expect(url.isFileURL && url.path.hasSuffix("/deep/large.txt"))
-        try await game.publish(["deep/large.txt": [1]])
-        let updating = try await game.fetched(.opened)
+        try await world.publish(["deep/large.txt": [1]])
+        let updating = try await world.fetched(.opened)
         #expect(try DurableFile.read(FilePath(url.path), limit: .max) == bytes)
         let newer = try #require(try await client?.url(for: large, in: .one))
         #expect(try DurableFile.read(FilePath(newer.path), limit: .max) == [1])
@@ -79,7 +79,7 @@ import VaultFileSystem
     }
 
     @Test func noURLsOfASealedPack() async throws {
-        let client = try await game.fetched(.sealed)
+        let client = try await world.fetched(.sealed)
         #expect(await category { _ = try await client.url(for: large, in: .one) } == .usage)
     }
 }

@@ -9,22 +9,19 @@ import VaultFileSystem
 
 /// Files that other programs put into a store, or that a disk lost.
 @Suite(.timeLimit(.minutes(5))) struct ForeignFileTests {
-    let hosted: HostedGame
-    let one: PackID
-    private var layout: StoreLayout { hosted.game.place.layout }
+    let world: World
+    let one = PackID.one
+    private var layout: StoreLayout { world.layout }
 
-    init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID("levels/one")
-    }
+    init() async throws { world = try await World.withPacks() }
 
     private func digest() async throws -> String {
-        try await hosted.client().pack(withID: one).sha256.hex
+        try await world.client().pack(withID: one).sha256.hex
     }
 
     private func expectLoaded(_ client: VaultClient) async throws {
         #expect(try await client.status(of: one).state == .loaded)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     /// Anybody may write to ephemeral storage: foreign files are not written to, trusted or in the way.
@@ -48,7 +45,7 @@ import VaultFileSystem
         case "pipe": #expect(unsafe mkfifo(place.string, 0o600) == 0)
         default: try FileSystem.createFolders(place, permissions: 0o700)
         }
-        let client = try hosted.client()
+        let client = try world.client()
         #expect(try await client.status(of: one).state == .absent)
         _ = try await client.fetch()
         try await expectLoaded(client)
@@ -58,25 +55,25 @@ import VaultFileSystem
     @Test func aFolderInPlaceOfTheMark() async throws {
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")
         try FileSystem.createFolders(mark, permissions: 0o700)
-        #expect(try await hosted.downloader().run(.install).firstError == nil)
+        #expect(try await world.downloader().run(.install).firstError == nil)
     }
 
     /// A downloader died while it saved metadata; an app that starts later removes what it was writing.
     @Test func abandonedMetadataScratchIsRemoved() async throws {
-        _ = try await hosted.downloader().run(.install)
+        _ = try await world.downloader().run(.install)
         let trust = layout.trust(of: .downloader)
         let scratch = [trust, trust.appending("root_history")].map { $0.appending(".assetvault-1-2.tmp") }
         for path in scratch { _ = try OpenFile(creating: path, permissions: 0o600) }
-        _ = try await hosted.client().fetch()
+        _ = try await world.client().fetch()
         for path in scratch { #expect(try !FileSystem.exists(path), "\(path)") }
     }
 
     /// A downloader whose time is up while the host does not send the pack.
     private func downloadInVain() async throws {
-        hosted.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
+        world.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
         let report = try await withEnoughTime { time in
-            let report = try await hosted.downloader().run(.install, within: .init(time: time))
-            return hosted.server.packs.isEmpty ? nil : report
+            let report = try await world.downloader().run(.install, within: .init(time: time))
+            return world.server.packs.isEmpty ? nil : report
         }
         #expect(report.firstError?.category == .busy)
     }
@@ -86,9 +83,9 @@ import VaultFileSystem
         try await downloadInVain()
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")
         _ = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
-        hosted.answer { _ in .file }
-        try await hosted.game.publish(["noise": HostedGame.extras])
-        _ = try await hosted.client().fetch()
+        world.answer { _ in .file }
+        try await world.publish(["noise": World.extras])
+        _ = try await world.client().fetch()
         #expect(try Folder(opening: layout.ephemeral).names() == [])
     }
 
@@ -98,9 +95,9 @@ import VaultFileSystem
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")
         _ = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
         try FileSystem.removeFile(layout.ephemeral.appending("\(try await digest()).part"))
-        hosted.answer { _ in .file }
-        try await hosted.game.publish(["noise": HostedGame.extras])
-        _ = try await hosted.client().fetch()
+        world.answer { _ in .file }
+        try await world.publish(["noise": World.extras])
+        _ = try await world.client().fetch()
         #expect(try Folder(opening: layout.ephemeral).names() == [])
     }
 
@@ -110,8 +107,8 @@ import VaultFileSystem
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let lock = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
         #expect(unsafe chmod(mark.string, 0o666) == 0)
-        #expect(try await hosted.downloader().run(.install).firstError == nil)
-        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+        #expect(try await world.downloader().run(.install).firstError == nil)
+        #expect(try await world.client().status(of: one).state == .toBeTransferred)
         _ = consume lock
     }
 
@@ -119,16 +116,14 @@ import VaultFileSystem
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let names = ["film.part", "other.avpack", "\(String(repeating: "g", count: 64)).part"]
         for name in names { _ = try OpenFile(creating: layout.ephemeral.appending(name), permissions: 0o600) }
-        _ = try await hosted.client().fetch()
+        _ = try await world.client().fetch()
         for name in names { #expect(try FileSystem.exists(layout.ephemeral.appending(name)), "\(name)") }
     }
 
     /// The record contains the manifest, too.
     @Test(arguments: PackForm.allCases, [true, false])
     func theManifestBesideAVersion(form: PackForm, isThere: Bool) async throws {
-        var configuration = try hosted.configuration()
-        configuration.form = form
-        let client = try VaultClient(configuration)
+        let client = try world.client { $0.form = form }
         _ = try await client.fetch()
         let home = layout.home(of: one)
         let name = try #require(
@@ -137,10 +132,10 @@ import VaultFileSystem
         let before = try DurableFile.read(path, limit: 1 << 20)
         if isThere { try flipByte(of: path, at: 40) } else { try FileSystem.removeFile(path) }
         #expect(try await client.status(of: one).state == .loaded)
-        let asked = hosted.server.packs.count
+        let asked = world.server.packs.count
         _ = try await client.fetch()
         try await expectLoaded(client)
-        #expect(hosted.server.packs.count == asked)
+        #expect(world.server.packs.count == asked)
         #expect(try DurableFile.read(path, limit: 1 << 20) == before)
     }
 
@@ -148,9 +143,7 @@ import VaultFileSystem
     @Test(arguments: PackForm.allCases, [false, true]) func aLostVersion(form: PackForm, byID: Bool)
         async throws
     {
-        var configuration = try hosted.configuration()
-        configuration.form = form
-        let client = try VaultClient(configuration)
+        let client = try world.client { $0.form = form }
         _ = try await client.fetch()
         for name in try Folder(opening: layout.home(of: one)).names() where name.first == UInt8(ascii: "@") {
             try FileSystem.removeTree(layout.home(of: one).appending(String(decoding: name, as: UTF8.self)))
@@ -161,19 +154,19 @@ import VaultFileSystem
 
     /// Damage is reported when the key comes; then only damaged bytes are fetched.
     @Test func aDamagedPreload() async throws {
-        _ = try await hosted.downloader().run(.install)
+        _ = try await world.downloader().run(.install)
         let waiting = layout.waiting(of: one).appending("@\(try await digest()).avpack")
         try flipByte(of: waiting, at: 300_000)
-        let client = try hosted.client()
+        let client = try world.client()
         #expect(await category { _ = try await client.unlock([one]) } == .corrupt)
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         _ = try await client.fetch()
         try await expectLoaded(client)
-        #expect(hosted.server.packBytes - before < 600_000)
+        #expect(world.server.packBytes - before < 600_000)
     }
 
     @Test func aPackThatWasNeverStored() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         #expect(await category { _ = try await client.unlock([one]) } == .missing)
         #expect(await category { _ = try await client.remove(one) } == .missing)
         _ = try await client.fetch()

@@ -7,29 +7,27 @@ import VaultFileSystem
 /// A downloader of the same user keeps a pack's file open that is renamed into permanent storage: later writes are
 /// never read as the pack's.
 @Suite struct KeptFileDescriptorTests {
-    private let hosted: HostedGame
+    private let world: World
     private let path: EntryPath
 
     init() async throws {
-        hosted = try await HostedGame()
+        world = try await World.withPacks()
         path = try EntryPath("noise")
     }
 
     @Test(arguments: [0, 1, 2]) func laterWritesAreNeverRead(third: UInt64) async throws {
-        _ = try await hosted.client(keys: false).fetch()
-        let folder = hosted.game.place.layout.shared.appending("packs").appending("levels").appending("one")
+        _ = try await world.client(keys: false).fetch()
+        let folder = world.layout.shared.appending("packs").appending("levels").appending("one")
         let name = try #require(
             try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
                 .first { $0.hasSuffix(".avpack") })
         let kept = try OpenFile(updating: folder.appending(name))
-        var configuration = try hosted.configuration()
-        configuration.form = .sealed
-        let client = try VaultClient(configuration)
+        let client = try world.client { $0.form = .sealed }
         _ = try await client.fetch()
         let place = try client.store.path(of: .one)
         #expect(try FileSystem.status(of: place, followingLinks: true)?.isSameFile(as: kept.status()) == true)
         let reader = try await client.reader(of: path, in: .one)
-        #expect(try await client.contents(of: path, in: .one) == HostedGame.one)
+        #expect(try await client.contents(of: path, in: .one) == World.one)
 
         let offset = third * 300_000 + 1_000
         let changed = try kept.readExactly(64, at: offset).map { $0 ^ 0xff }
@@ -37,17 +35,17 @@ import VaultFileSystem
         // By a reader that was there before, by one that is made now, and by another process.
         #expect(await category { _ = try await reader.read(0..<reader.size) } == .corrupt)
         #expect(await category { _ = try await client.contents(of: path, in: .one) } == .corrupt)
-        let other = hosted.game.place.store()
+        let other = world.place.store()
         #expect(await category { _ = try await other.contents(of: path, in: .one) } == .corrupt)
         guard case .damaged = try await other.verify([.one]).first?.finding else {
             Issue.record("the change was not found")
             return
         }
         #expect(try await client.repair([.one]) == [.one])
-        #expect(try await client.contents(of: path, in: .one) == HostedGame.one)
+        #expect(try await client.contents(of: path, in: .one) == World.one)
         #expect(try await other.verify([.one]).map(\.finding) == [.sound])
         // The sound file is another one.
         try kept.write(changed.span, at: offset)
-        #expect(try await client.contents(of: path, in: .one) == HostedGame.one)
+        #expect(try await client.contents(of: path, in: .one) == World.one)
     }
 }

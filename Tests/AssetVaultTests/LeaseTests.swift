@@ -5,21 +5,21 @@ import VaultFileSystem
 
 /// A version in use is kept, whatever others do, and removed when nobody uses it.
 @Suite struct LeaseTests {
-    private let game: Game
+    private let world: World
     private let map: EntryPath
 
     init() async throws {
-        game = try await Game()
+        world = try await World()
         map = try EntryPath("map.json")
-        try await game.publish(["map.json": Array("old".utf8), "deep/a.bin": noise(300_000, seed: 1)])
+        try await world.publish(["map.json": Array("old".utf8), "deep/a.bin": noise(300_000, seed: 1)])
     }
 
     @Test(arguments: [PackForm.opened, .sealed]) func aVersionInUseStays(form: PackForm) async throws {
-        let reading = try await game.fetched(form)
+        let reading = try await world.fetched(form)
         var lease: PackLease? = try await reading.lease(of: .one)
-        let old = try game.place.staged()
-        try await game.publish(["map.json": Array("new".utf8)])
-        let updating = try await game.fetched(form)
+        let old = try world.place.staged()
+        try await world.publish(["map.json": Array("new".utf8)])
+        let updating = try await world.fetched(form)
         _ = try await updating.fetch()
 
         let held = try #require(lease)
@@ -31,33 +31,33 @@ import VaultFileSystem
             #expect(try await client.contents(of: map, in: .one) == Array("new".utf8))
             #expect(try await client.lease(of: .one).version == 2)
         }
-        #expect(try Set(game.place.staged()).isSuperset(of: old))
+        #expect(try Set(world.place.staged()).isSuperset(of: old))
 
         _ = consume held
         lease = nil
         _ = try await updating.fetch()
-        #expect(try Set(game.place.staged()).isDisjoint(with: old))
-        #expect(try game.place.staged().count == 2)
+        #expect(try Set(world.place.staged()).isDisjoint(with: old))
+        #expect(try world.place.staged().count == 2)
         #expect(lease == nil)
     }
 
     @Test(arguments: [PackForm.opened, .sealed]) func aReaderKeepsItsVersion(form: PackForm) async throws {
-        let client = try await game.fetched(form)
+        let client = try await world.fetched(form)
         let reader = try await client.reader(of: EntryPath("deep/a.bin"), in: .one)
-        try await game.publish(["map.json": Array("new".utf8)])
+        try await world.publish(["map.json": Array("new".utf8)])
         _ = try await client.fetch()
-        #expect(try game.place.staged().count == 4)
+        #expect(try world.place.staged().count == 4)
         #expect(try await reader.read(150_000..<300_000) == Array(noise(300_000, seed: 1)[150_000...]))
         #expect(await category { _ = try await client.reader(of: reader.path, in: .one) } == .missing)
     }
 
     @Test(arguments: ["opened", "sealed"]) func anotherProcessRemovesNothingInUse(form: String) async throws {
         let form = try #require(PackForm(rawValue: form))
-        let client = try await game.fetched(form)
+        let client = try await world.fetched(form)
         let lease = try await client.lease(of: .one)
-        try await game.publish(["map.json": Array("new".utf8)])
+        try await world.publish(["map.json": Array("new".utf8)])
         await #expect(processExitsWith: .success) {
-            [place = game.place as GamePlace, form = form.rawValue as String] in
+            [place = world.place as Place, form = form.rawValue as String] in
             let client = try place.client(try #require(PackForm(rawValue: form)))
             _ = try await client.fetch()
             #expect(try place.staged().count == 4)
@@ -68,10 +68,10 @@ import VaultFileSystem
 
     @Test(arguments: ["opened", "sealed"]) func aLeaseDiesWithItsProcess(form: String) async throws {
         let form = try #require(PackForm(rawValue: form))
-        let client = try await game.fetched(form)
-        try await game.publish(["map.json": Array("new".utf8)])
+        let client = try await world.fetched(form)
+        try await world.publish(["map.json": Array("new".utf8)])
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            [place = game.place as GamePlace, form = form.rawValue as String] in
+            [place = world.place as Place, form = form.rawValue as String] in
             let client = try place.client(try #require(PackForm(rawValue: form)))
             let lease = try await client.lease(of: .one)
             _ = try await client.fetch()
@@ -79,24 +79,24 @@ import VaultFileSystem
             kill(getpid(), SIGKILL)
             withExtendedLifetime(lease) {}
         }
-        #expect(try game.place.staged().count == 4)
+        #expect(try world.place.staged().count == 4)
         _ = try await client.fetch()
-        #expect(try game.place.staged().count == 2)
+        #expect(try world.place.staged().count == 2)
     }
 
     /// A reader that finds a version locked for removal uses the version that replaced it.
     @Test(arguments: [PackForm.opened, .sealed]) func aVersionBeingRemovedIsNotLeased(form: PackForm)
         async throws
     {
-        let client = try await game.fetched(form)
+        let client = try await world.fetched(form)
         let lease = try await client.lease(of: .one)
-        try await game.publish(["map.json": Array("new".utf8)])
+        try await world.publish(["map.json": Array("new".utf8)])
         _ = try await client.fetch()
-        let current = try #require(try Folder(opening: game.place.home).readLink("current"))
+        let current = try #require(try Folder(opening: world.place.home).readLink("current"))
         let old = try #require(lease.root.lastComponent?.string)
         let root = lease.root
         _ = consume lease
-        let home = try Folder(opening: game.place.home)
+        let home = try Folder(opening: world.place.home)
         try home.replaceLink("current", target: FilePath(old))
         let tree = form == .opened ? try home.openFolder(old) : nil
         let file = form == .sealed ? try home.openFile(old) : nil
@@ -114,15 +114,15 @@ import VaultFileSystem
     }
 
     @Test func unknownPacks() async throws {
-        let client = try game.place.client(.opened)
+        let client = try world.place.client(.opened)
         #expect(await category { _ = try await client.lease(of: .one) } == .missing)
         _ = try await client.fetch()
         for id in ["levels", "levels/two", "levels/one/more"] {
             #expect(await category { _ = try await client.lease(of: PackID(id)) } == .missing)
         }
-        try Folder(opening: game.place.home).replaceLink("current", target: "../../../shared")
+        try Folder(opening: world.place.home).replaceLink("current", target: "../../../shared")
         #expect(await category { _ = try await client.lease(of: .one) } == .corrupt)
-        try Folder(opening: game.place.home).replaceLink("current", target: "@9-0123456789abcdef")
+        try Folder(opening: world.place.home).replaceLink("current", target: "@9-0123456789abcdef")
         #expect(await category { _ = try await client.lease(of: .one) } == .missing)
     }
 }

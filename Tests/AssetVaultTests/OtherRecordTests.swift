@@ -8,20 +8,20 @@ import VaultFileSystem
 
 /// Records of the other role, which another user may have written.
 @Suite struct OtherRecordTests {
-    private let game: Game
+    private let world: World
 
     init() async throws {
-        game = try await Game()
-        try await game.publish(["file": [1, 2, 3]])
+        world = try await World()
+        try await world.publish(["file": [1, 2, 3]])
     }
 
-    private var layout: StoreLayout { game.place.layout }
+    private var layout: StoreLayout { world.layout }
 
     /// A valid record, padded with spaces; of the app's own as much is read.
     @Test func aLargeOneIsRefused() async throws {
-        let client = try await game.fetched(.opened)
-        let own = layout.recordPath(of: try .one, in: .app)
-        let other = layout.recordPath(of: try .one, in: .downloader)
+        let client = try await world.fetched(.opened)
+        let own = layout.recordPath(of: .one, in: .app)
+        let other = layout.recordPath(of: .one, in: .downloader)
         let bytes = try DurableFile.read(own, limit: 1 << 20)
         try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
         let records = PackRecords(layout: layout, role: .app)
@@ -48,11 +48,11 @@ import VaultFileSystem
 
     /// Larger than memory: status, fetch and removal ignore it.
     @Test func aHugeOneIsIgnored() async throws {
-        let client = try await game.fetched(.opened)
-        let other = layout.recordPath(of: try .one, in: .downloader)
+        let client = try await world.fetched(.opened)
+        let other = layout.recordPath(of: .one, in: .downloader)
         try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
         try OpenFile(creating: other, permissions: 0o600).truncate(to: 1 << 40)
-        try await game.publish(["file": [4, 5, 6]])
+        try await world.publish(["file": [4, 5, 6]])
         #expect(try await client.status(of: .one).state == .loaded)
         #expect(try await client.costs().map(\.version) == [2])
         _ = try await client.fetch()
@@ -67,7 +67,7 @@ import VaultFileSystem
         for area in [layout.ephemeral, layout.shared] {
             _ = try Folder(creating: area, permissions: shared)
         }
-        _ = try await game.fetched(.opened)
+        _ = try await world.fetched(.opened)
         let locks = [
             layout.permanent.appending("@lock"), layout.trust(of: .app).appending("lock"),
             layout.shared.appending("@lock"),

@@ -5,39 +5,39 @@ import VaultFileSystem
 
 /// Packs that came before their key and are opened after the site is gone.
 @Suite struct PreloadTests {
-    private let game: Game
+    private let world: World
     private let map: EntryPath
     private var noKeys: InMemoryKeyProvider { InMemoryKeyProvider(KeyRing()) }
 
     init() async throws {
-        game = try await Game()
+        world = try await World()
         map = try EntryPath("map.json")
-        try await game.publish(["map.json": Game.secret])
+        try await world.publish(["map.json": World.secret])
         let client = try VaultClient(
             VaultConfiguration(
-                site: SiteLocation(path: game.place.vault.site), store: game.place.layout,
-                trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20)))
+                site: SiteLocation(path: world.place.vault.site), store: world.layout,
+                trustedRoot: try DurableFile.read(world.place.vault.trustedRoot, limit: 1 << 20)))
         _ = try await client.fetch()
-        try FileSystem.removeTree(game.place.vault.site)
+        try FileSystem.removeTree(world.place.vault.site)
     }
 
     @Test func availabilityNeedsNoSite() async throws {
-        let client = try game.place.client(.opened)
+        let client = try world.place.client(.opened)
         try await client.ensureLocalAvailability(of: .one)
-        #expect(try await client.contents(of: map, in: .one) == Game.secret)
+        #expect(try await client.contents(of: map, in: .one) == World.secret)
     }
 
     @Test func unlockedInAnotherForm() async throws {
-        let client = try game.place.client(.opened)
+        let client = try world.place.client(.opened)
         #expect(try await client.unlock([.one], as: .sealed) == [.one])
         #expect(try await client.status(of: .one).form == .sealed)
-        #expect(try await client.contents(of: map, in: .one) == Game.secret)
+        #expect(try await client.contents(of: map, in: .one) == World.secret)
     }
 
     /// A missing key is reported once, at the end, and the pack waits on.
     @Test func aMissingKeyIsReportedOnce() async throws {
-        let client = try game.place.client(.opened)
-        let updates = try client.statusUpdates(for: .one)
+        let client = try world.place.client(.opened)
+        let updates = client.statusUpdates(for: .one)
         #expect(
             await category {
                 try await client.unlock([.one], with: noKeys, patience: .milliseconds(600))

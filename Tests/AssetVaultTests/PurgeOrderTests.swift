@@ -7,20 +7,20 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PurgeOrderTests {
     /// Packs that were read are removed after packs that were never read, and an update keeps the order.
     @Test func leastRecentlyReadPacksAreRemovedFirst() async throws {
-        let game = try await Game()
+        let world = try await World()
         let file = try EntryPath("file")
-        for id in ["a", "b", "c"] { try await game.publish(["file": [1]], as: id) }
-        let client = try await game.fetched(.opened)
+        for id in ["a", "b", "c"] { try await world.publish(["file": [1]], as: id) }
+        let client = try await world.fetched(.opened)
         let ids = try ["a", "b", "c", "d"].map { text in try PackID(text) }
         func order() throws -> [String] {
-            try game.place.layout.purgeablePacks().map(\.id.description)
+            try world.layout.purgeablePacks().map(\.id.description)
         }
         for id in ids.dropLast() { try await client.store.declarePurgeable(id) }
         #expect(try order() == ["a", "b", "c"])
         _ = try await client.contents(of: file, in: ids[0])
         #expect(try order() == ["b", "c", "a"])
-        try await game.publish(["file": [2]], as: "a")
-        try await game.publish(["file": [1]], as: "d")
+        try await world.publish(["file": [2]], as: "a")
+        try await world.publish(["file": [1]], as: "d")
         _ = try await client.fetch()
         try await client.store.declarePurgeable(ids[3])
         #expect(try order() == ["b", "c", "d", "a"])

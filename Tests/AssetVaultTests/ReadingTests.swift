@@ -9,21 +9,21 @@ import VaultFileSystem
 
 /// Reading returns the sealed content, or an error.
 @Suite struct ReadingTests {
-    private let game: Game
+    private let world: World
     private let large = noise(1_200_000, seed: 7)
     private let bin: EntryPath
 
     init() async throws {
-        game = try await Game()
+        world = try await World()
         bin = try EntryPath("deep/large.bin")
-        try await game.publish([
-            "deep/large.bin": large, "empty": [], "map.json": Game.secret,
+        try await world.publish([
+            "deep/large.bin": large, "empty": [], "map.json": World.secret,
             "other.bin": noise(500_000, seed: 8),
         ])
     }
 
     @Test(arguments: [PackForm.opened, .sealed]) func concurrentRangeReads(form: PackForm) async throws {
-        let client = try await game.fetched(form)
+        let client = try await world.fetched(form)
         let reader = try await client.reader(of: bin, in: .one)
         #expect(reader.size == UInt64(large.count))
         try await withThrowingTaskGroup { group in
@@ -49,11 +49,11 @@ import VaultFileSystem
         #expect(joined == large)
         #expect(try await client.contents(of: bin, in: .one) == large)
         #expect(try await client.contents(of: EntryPath("empty"), in: .one) == [])
-        #expect(try await client.contents(of: EntryPath("map.json"), in: .one) == Game.secret)
+        #expect(try await client.contents(of: EntryPath("map.json"), in: .one) == World.secret)
     }
 
     @Test(arguments: [PackForm.opened, .sealed]) func beyondTheEnd(form: PackForm) async throws {
-        let client = try await game.fetched(form)
+        let client = try await world.fetched(form)
         let reader = try await client.reader(of: bin, in: .one)
         #expect(try await reader.read(reader.size..<reader.size) == [])
         let end = reader.size + 1
@@ -64,7 +64,7 @@ import VaultFileSystem
     }
 
     @Test(arguments: [PackForm.opened, .sealed]) func unknownFiles(form: PackForm) async throws {
-        let client = try await game.fetched(form)
+        let client = try await world.fetched(form)
         for path in ["no", "deep", "deep/no", "map.json/no", "deep/large.bin/no", "current", "@lock"] {
             let path = try EntryPath(path)
             #expect(await category { _ = try await client.contents(of: path, in: .one) } == .missing)
@@ -75,9 +75,9 @@ import VaultFileSystem
     }
 
     @Test func missingAndWrongKeysFail() async throws {
-        _ = try await game.fetched(.sealed)
+        _ = try await world.fetched(.sealed)
         for keys: (any KeyProvider)? in [nil, InMemoryKeyProvider(KeyRing())] {
-            let store = VaultStore(game.place.layout, keys: keys)
+            let store = VaultStore(world.layout, keys: keys)
             for _ in 0..<2 {
                 #expect(await category { _ = try await store.contents(of: bin, in: .one) } == .key)
                 #expect(await category { _ = try await store.fileDescriptor(of: bin, in: .one) } == .key)
@@ -86,11 +86,11 @@ import VaultFileSystem
     }
 
     @Test func plantedLinksAreRefused() async throws {
-        let client = try await game.fetched(.opened)
+        let client = try await world.fetched(.opened)
         let lease = try await client.lease(of: .one)
-        let outside = game.place.vault.keys
+        let outside = world.place.vault.keys
         let tree = try Folder(opening: lease.root)
-        try tree.symlink("file", target: game.place.vault.vaultKeys)
+        try tree.symlink("file", target: world.place.vault.vaultKeys)
         try tree.symlink("folder", target: outside)
         for path in ["file", "folder/vault.jwks", "folder"] {
             let path = try EntryPath(path)
@@ -101,7 +101,7 @@ import VaultFileSystem
     }
 
     @Test func damagedPiece() async throws {
-        let client = try await game.fetched(.sealed)
+        let client = try await world.fetched(.sealed)
         let lease = try await client.lease(of: .one)
         try flipByte(of: lease.root, at: 700_000)
         #expect(await category { _ = try await client.contents(of: bin, in: .one) } == .corrupt)
@@ -118,7 +118,7 @@ import VaultFileSystem
     @Test(arguments: ["contents", "descriptor", "catalog"]) func damageIsRepairedByTheNextFetch(
         metBy read: String
     ) async throws {
-        let client = try await game.fetched(.sealed)
+        let client = try await world.fetched(.sealed)
         let path = try await client.lease(of: .one).root
         let sound = try DurableFile.read(path, limit: 1 << 28)
         let modified = try #require(try FileSystem.status(of: path)).modified
@@ -127,9 +127,9 @@ import VaultFileSystem
             tv_sec: Int(modified / 1_000_000_000), tv_nsec: Int(modified % 1_000_000_000))
         let restored = unsafe utimensat(AT_FDCWD, path.string, [time, time], 0)
         try #require(restored == 0)
-        _ = try await game.fetched(.sealed)
+        _ = try await world.fetched(.sealed)
         try #require(try DurableFile.read(path, limit: 1 << 28) != sound, "nobody met it yet")
-        let reader = game.place.store()
+        let reader = world.place.store()
         let found = await category {
             switch read {
             case "contents": _ = try await reader.contents(of: bin, in: .one)
@@ -138,14 +138,14 @@ import VaultFileSystem
             }
         }
         #expect(found == .corrupt)
-        _ = try await game.fetched(.sealed)
+        _ = try await world.fetched(.sealed)
         #expect(try DurableFile.read(path, limit: 1 << 28) == sound)
         #expect(try await reader.contents(of: bin, in: .one) == large)
     }
 
     /// Neither a pack's catalog nor the last piece is read twice.
     @Test func catalogAndLastPieceAreCached() async throws {
-        let client = try await game.fetched(.sealed)
+        let client = try await world.fetched(.sealed)
         let lease = try await client.lease(of: .one)
         let reader = try await client.reader(of: bin, in: .one)
         #expect(try await reader.read(10..<20) == Array(large[10..<20]))
@@ -156,28 +156,28 @@ import VaultFileSystem
         #expect(try await reader.read(12..<1_000) == Array(large[12..<1_000]))
         #expect(await category { _ = try await reader.read(1_100_000..<1_100_001) } == .corrupt)
         #expect(try await client.store.reader(of: EntryPath("other.bin"), in: lease).size == 500_000)
-        #expect(await category { _ = try await game.place.store().contents(of: bin, in: .one) } == .corrupt)
+        #expect(await category { _ = try await world.place.store().contents(of: bin, in: .one) } == .corrupt)
         try file.write(whole.span, at: 0)
         #expect(try await client.contents(of: bin, in: .one) == large)
     }
 
     @Test func aPackIsOpenedOnceByManyTasks() async throws {
-        _ = try await game.fetched(.sealed)
-        let keys = CountedKeys(game.place.keys)
-        let store = VaultStore(game.place.layout, keys: keys)
+        _ = try await world.fetched(.sealed)
+        let keys = CountedKeys(world.place.keys)
+        let store = VaultStore(world.layout, keys: keys)
         try await withThrowingTaskGroup { group in
             for _ in 0..<50 {
                 group.addTask {
                     let bytes = try await store.contents(of: EntryPath("map.json"), in: .one)
-                    #expect(bytes == Game.secret)
+                    #expect(bytes == World.secret)
                 }
             }
             try await group.waitForAll()
         }
         let first = keys.count
         #expect(first > 0 && first <= 2)
-        try await game.publish(["map.json": [1]])
-        _ = try await game.place.client(.sealed).fetch()
+        try await world.publish(["map.json": [1]])
+        _ = try await world.place.client(.sealed).fetch()
         #expect(try await store.contents(of: EntryPath("map.json"), in: .one) == [1])
         #expect(keys.count == 2 * first)
     }

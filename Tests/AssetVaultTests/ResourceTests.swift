@@ -9,11 +9,11 @@ import VaultFileSystem
 /// The resources that reading uses, measured in separate processes.
 @Suite struct ResourceTests {
     @Test(arguments: ["opened", "sealed"]) func openFileDescriptorsStayConstant(form: String) async throws {
-        let game = try await Game()
-        try await game.publish(["map.json": Game.secret])
-        _ = try await game.fetched(try #require(PackForm(rawValue: form)))
+        let world = try await World()
+        try await world.publish(["map.json": World.secret])
+        _ = try await world.fetched(try #require(PackForm(rawValue: form)))
         await #expect(processExitsWith: .success) {
-            [place = game.place as GamePlace] in
+            [place = world.place as Place] in
             let store = place.store()
             let path = try EntryPath("map.json")
             func round() async throws {
@@ -36,13 +36,13 @@ import VaultFileSystem
 
     /// Reading 48 MiB range by range takes little memory.
     @Test(arguments: ["opened", "sealed"]) func memoryStaysConstant(form: String) async throws {
-        let game = try await Game()
-        let source = FilePath(game.place.root).appending("large")
+        let world = try await World()
+        let source = FilePath(world.place.root).appending("large")
         try FileSystem.createFolders(source, permissions: 0o755)
         try OpenFile(creating: source.appending("zeros"), permissions: 0o644).truncate(to: 48 << 20)
-        try await game.publish(source)
-        _ = try await game.fetched(try #require(PackForm(rawValue: form)))
-        await #expect(processExitsWith: .success) { [place = game.place as GamePlace] in
+        try await world.publish(source)
+        _ = try await world.fetched(try #require(PackForm(rawValue: form)))
+        await #expect(processExitsWith: .success) { [place = world.place as Place] in
             let reader = try await place.store().reader(of: EntryPath("zeros"), in: .one)
             #expect(reader.size == 48 << 20)
             let before = try highestMemory()
@@ -58,9 +58,9 @@ import VaultFileSystem
 
     /// Fetched over HTTP: downloaded and unlocked, or fetched, listed and removed.
     @Test(arguments: ["opened", "sealed"]) func repeatedFetchAndRemovalUsesNoMore(form: String) async throws {
-        let hosted = try await HostedGame()
+        let world = try await World.withPacks()
         await #expect(processExitsWith: .success) {
-            [place = hosted.game.place as GamePlace, url = hosted.server.url as String, form = form as String]
+            [place = world.place as Place, url = world.server.url as String, form = form as String]
             in
             var configuration = VaultConfiguration(
                 site: try SiteLocation(url), store: place.layout,
@@ -76,7 +76,7 @@ import VaultFileSystem
                     try await client.unlock()
                 }
                 _ = try await client.fetch(.only([.one]))
-                #expect(try await client.store.contents(of: EntryPath("noise"), in: .one) == HostedGame.one)
+                #expect(try await client.store.contents(of: EntryPath("noise"), in: .one) == World.one)
                 try await client.remove(.one)
                 #expect(try await client.status(of: .one).state == .absent)
             }
@@ -88,7 +88,7 @@ import VaultFileSystem
             #expect(try memory("VmRSS") < before.1 + 2 << 10)
         }
         // Nothing but records and the metadata is left.
-        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
+        #expect(try Folder(opening: world.layout.ephemeral).names().isEmpty)
     }
 }
 

@@ -10,16 +10,16 @@ import VaultFileSystem
 
 /// Forged packs in shared storage cost a run little, and never keep it from downloading.
 @Suite(.timeLimit(.minutes(5))) struct ReuseBudgetTests {
-    let hosted: HostedGame
+    let world: World
     let pack: PackManifest
     /// The file that the host has.
     let bytes: [UInt8]
-    private var layout: StoreLayout { hosted.game.place.layout }
+    private var layout: StoreLayout { world.layout }
 
     init() async throws {
-        hosted = try await HostedGame()
-        pack = try await hosted.client().pack(withID: .one)
-        bytes = try hosted.hosted(pack)
+        world = try await World.withPacks()
+        pack = try await world.client().pack(withID: .one)
+        bytes = try world.hosted(pack)
     }
 
     private func folder(of id: String) throws -> FilePath {
@@ -30,7 +30,7 @@ import VaultFileSystem
 
     /// A pack of which only the index is not full of zeros, in the folder of a pack that waits.
     @discardableResult
-    private func forge(records: UInt32, as id: String = Game.id) throws -> FilePath {
+    private func forge(records: UInt32, as id: String = World.id) throws -> FilePath {
         var index: [UInt8] = []
         let count = try #require(Cobblestone256.sealedLength(ofMessage: 2))
         for number in 0..<records {
@@ -63,7 +63,7 @@ import VaultFileSystem
 
     /// The published pack with some of its bytes changed, in the same place.
     private func putWaiting(changing places: some Sequence<Int>) throws {
-        _ = try folder(of: Game.id)
+        _ = try folder(of: World.id)
         var changed = bytes
         for place in places { changed[place] ^= 1 }
         try write([0: changed], to: layout.waitingPack(pack))
@@ -141,10 +141,8 @@ import VaultFileSystem
     @Test(arguments: [PackForm.opened, .sealed]) func theDownloadGoesOn(form: PackForm) async throws {
         for count in 0..<6 { try forge(records: 20_000 + UInt32(count)) }
         try putWaiting(changing: stride(from: 64, to: bytes.count - 20_000, by: 1000))
-        var configuration = try hosted.configuration()
-        configuration.form = form
-        let client = try VaultClient(configuration)
+        let client = try world.client { $0.form = form }
         _ = try await client.fetch()
-        #expect(try await client.contents(of: EntryPath("noise"), in: .one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: .one) == World.one)
     }
 }

@@ -12,10 +12,10 @@ import VaultFileSystem
 
 /// What a downloader that was taken over may put into `shared/`: it stops neither role, and decides nothing.
 @Suite(.timeLimit(.minutes(5))) struct SharedAreaAttackTests {
-    let hosted: HostedGame
-    private var layout: StoreLayout { hosted.game.place.layout }
+    let world: World
+    private var layout: StoreLayout { world.layout }
 
-    init() async throws { hosted = try await HostedGame() }
+    init() async throws { world = try await World.withPacks() }
 
     private func fill(_ path: FilePath, _ bytes: [UInt8], length: UInt64? = nil) throws {
         try FileSystem.createFolders(path.removingLastComponent(), permissions: 0o700)
@@ -42,17 +42,17 @@ import VaultFileSystem
         let places = [layout.packs, layout.states(of: .downloader), layout.packs.appending("extras")]
         for path in places { try makeDeepFolders(below: path) }
         for role in StoreRole.allCases { try fill(layout.work(of: role).appending("mark"), []) }
-        #expect(try await hosted.downloader().run(.install).firstError == nil)
-        let client = try hosted.client()
+        #expect(try await world.downloader().run(.install).firstError == nil)
+        let client = try world.client()
         _ = try await client.fetch()
         #expect(try await client.status(of: .one).state == .loaded)
-        #expect(try await client.store.usage().packs.contains { $0.id.description == Game.id })
+        #expect(try await client.store.usage().packs.contains { $0.id.description == World.id })
         for path in places { try FileSystem.removeTree(path.appending("a")) }
     }
 
     /// Parsed, JSON takes many times its size.
     @Test func largeFiles() async throws {
-        let pack = try await hosted.client().pack(withID: .one)
+        let pack = try await world.client().pack(withID: .one)
         let place = PackManifestFile.path(beside: layout.waitingPack(pack))
         let bytes = PackManifestFile.bytes(of: pack)
         for limit in [StoreArea.FileKind.manifest.limit, StoreArea.FileKind.manifest.limit + 1] {
@@ -63,28 +63,28 @@ import VaultFileSystem
         }
         try? FileSystem.removeFile(place)
         try fill(place, Array("[".utf8), length: 1 << 40)
-        try fill(layout.recordPath(of: try .one, in: .downloader), Array("[".utf8), length: 1 << 40)
-        #expect(try await hosted.downloader().run(.install).firstError == nil)
-        _ = try await hosted.client().fetch()
-        #expect(try await hosted.client().status(of: .one).state == .loaded)
+        try fill(layout.recordPath(of: .one, in: .downloader), Array("[".utf8), length: 1 << 40)
+        #expect(try await world.downloader().run(.install).firstError == nil)
+        _ = try await world.client().fetch()
+        #expect(try await world.client().status(of: .one).state == .loaded)
     }
 
     /// Three lengths whose sum is none. They use up no allowance.
     @Test func sparseMetadata() async throws {
-        try await hosted.declare(["levels/one": "essential"])
+        try await world.declare(["levels/one": "essential"])
         for name in ["a.json", "b.json", "c.json"] {
             try fill(layout.trust(of: .downloader).appending(name), [], length: UInt64(Int64.max))
         }
-        var limited = try hosted.configuration(keys: false)
+        var limited = try world.configuration(keys: false)
         limited.policy.essentialDownloadAllowance = 1 << 20
         let report = try await PackDownloader(limited).run(.install)
         #expect(report.firstError == nil && report.refusals.isEmpty)
-        #expect(try await hosted.client().status(of: .one).state == .toBeTransferred)
+        #expect(try await world.client().status(of: .one).state == .toBeTransferred)
     }
 
     @Test func forgedTraffic() async throws {
-        _ = try await hosted.client().fetch()
-        let honest = try await hosted.client().store.networkUsage()
+        _ = try await world.client().fetch()
+        let honest = try await world.client().store.networkUsage()
         var lines: [UInt8] = []
         var number = 0
         while lines.count < 1 << 20 {
@@ -95,7 +95,7 @@ import VaultFileSystem
             let day = String(UTCTime.now.adding(days: -age).description.prefix(10))
             try fill(layout.traffic(of: .downloader).appending(day), lines)
         }
-        let usage = try await hosted.client().store.networkUsage()
+        let usage = try await world.client().store.networkUsage()
         #expect(usage.packs.count <= 1 << 15 + honest.packs.count)
         #expect(usage.days.count <= 9)
         for (id, bytes) in honest.packs { #expect(usage.packs[id] == bytes) }
@@ -103,7 +103,7 @@ import VaultFileSystem
 
     /// A pack counts that the metadata list, whatever stands beside a file.
     @Test func forgedManifests() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         _ = try await client.fetch()
         let pack = try await client.pack(withID: .one)
         let digest = SHA256.hash(Array("forged".utf8).span).hex
@@ -128,7 +128,7 @@ import VaultFileSystem
 
     /// Records of packs that nobody lists are read within one budget: what is beyond it does not count.
     @Test func manyRecords() async throws {
-        let listed = try await hosted.client().pack(withID: .one)
+        let listed = try await world.client().pack(withID: .one)
         var forged = PackRecord()
         forged.begin(listed, listedBy: ListingVersion())
         let last = try PackID("z/last")
@@ -152,15 +152,15 @@ import VaultFileSystem
 
     /// Folders in shared storage are no packs that wait, whatever they are called.
     @Test func foldersOfNoPack() async throws {
-        _ = try await hosted.downloader().run(.install)
+        _ = try await world.downloader().run(.install)
         for number in 0..<100 { try fill(layout.packs.appending("z/\(number)/@x"), []) }
         let store = StoreAccess(layout: layout, role: .app)
         var stager = PackStager(
-            store: store, network: NetworkAccess(FileTransport(), in: store), keys: hosted.game.place.keys
+            store: store, network: NetworkAccess(FileTransport(), in: store), keys: world.place.keys
         ) { _ in }
         // Without any metadata a few are looked at, for the error that is reported.
         #expect(try await stager.unopenedIDs(among: nil).count < 100)
-        let site = StoredSite(store: store, trustedRoot: try hosted.configuration().trustedRoot)
+        let site = StoredSite(store: store, trustedRoot: try world.configuration().trustedRoot)
         stager.storedView = try await site.view(listing: [:])
         let found = try await stager.unopenedIDs(among: nil)
         #expect(found.map(\.description) == ["levels/one"])
@@ -168,10 +168,10 @@ import VaultFileSystem
 
     /// A link in the way leads nowhere.
     @Test func linksAreNotFollowed() async throws {
-        _ = try await hosted.client().fetch()
-        let state = layout.recordPath(of: try .one, in: .downloader).removingLastComponent()
+        _ = try await world.client().fetch()
+        let state = layout.recordPath(of: .one, in: .downloader).removingLastComponent()
         try FileSystem.createFolders(state.removingLastComponent(), permissions: 0o700)
-        let own = layout.recordPath(of: try .one, in: .app).removingLastComponent()
+        let own = layout.recordPath(of: .one, in: .app).removingLastComponent()
         #expect(unsafe symlink(own.string, state.string) == 0)
         let records = PackRecords(layout: layout, role: .app)
         #expect(try records.record(of: .one, in: .downloader).loaded == nil)
@@ -182,10 +182,10 @@ import VaultFileSystem
 @Suite(.timeLimit(.minutes(2))) struct ReadingWithoutControlTests {
     @Test(arguments: [PackForm.opened, .sealed]) func anotherProcessHoldsAllLocks(form: PackForm) async throws
     {
-        let game = try await Game()
-        try await game.publish(["file": [1, 2, 3]])
-        _ = try await game.fetched(form)
-        let layout = game.place.layout
+        let world = try await World()
+        try await world.publish(["file": [1, 2, 3]])
+        _ = try await world.fetched(form)
+        let layout = world.layout
         let locks = layout.locks(of: .app) + [layout.trust(of: .app).appending("lock")]
         var held: [OpenFileReference] = []
         for path in locks {
@@ -193,10 +193,10 @@ import VaultFileSystem
             #expect(try file.file.tryLock(exclusive: true))
             held.append(file)
         }
-        let store = game.place.store()
+        let store = world.place.store()
         #expect(try await store.status().map(\.state) == [.loaded])
         #expect(try await store.status(of: .one).loadedVersion == 1)
-        #expect(try await store.usage().packs.map(\.id) == [try .one])
+        #expect(try await store.usage().packs.map(\.id) == [.one])
         #expect(try await store.verify().map(\.finding) == [.sound])
         #expect(try await store.contents(of: EntryPath("file"), in: .one) == [1, 2, 3])
         #expect(try await store.purgeablePacks().isEmpty)
@@ -206,16 +206,16 @@ import VaultFileSystem
 
     /// Roles that only a downloader read are not stored then, and nobody waits to store each of them.
     @Test func rolesOfADownloader() async throws {
-        let hosted = try await HostedGame()
-        try await hosted.game.publishInBins(32)
-        _ = try await hosted.downloader().run(.install)
-        _ = try await hosted.client().refresh()
-        let layout = hosted.game.place.layout
+        let world = try await World.withPacks()
+        try await world.publishInBins(32)
+        _ = try await world.downloader().run(.install)
+        _ = try await world.client().refresh()
+        let layout = world.layout
         let trust = try Folder(opening: layout.trust(of: .app))
         #expect(try trust.names().count { String(decoding: $0, as: UTF8.self).hasPrefix("packs-") } < 16)
         let lock = OpenFileReference(try OpenFile(updating: layout.trust(of: .app).appending("lock")))
         #expect(try lock.file.tryLock(exclusive: true))
-        let store = try hosted.client().store
+        let store = try world.client().store
         #expect(try await store.status().map(\.id.description) == ["extras", "levels/one"])
         #expect(try await store.status(of: .one).state == .toBeTransferred)
         withExtendedLifetime(lock) {}

@@ -16,11 +16,11 @@ import VaultFileSystem
     }
 
     @Test(arguments: [PackForm.opened, .sealed]) func readersSeeOldOrNew(form: PackForm) async throws {
-        let game = try await Game()
-        try await game.publish(Self.files(1))
-        let writer = try await game.fetched(form)
+        let world = try await World()
+        try await world.publish(Self.files(1))
+        let writer = try await world.fetched(form)
         let isDone = Flag()
-        let place = game.place
+        let place = world.place
         try await withThrowingTaskGroup(of: Set<UInt8>.self) { group in
             for number in 0..<2 {
                 // One shares the writer's client, one has its own.
@@ -28,7 +28,7 @@ import VaultFileSystem
                 group.addTask { try await Self.readOn(store, until: isDone) }
             }
             for version in 2...Self.versions {
-                try await game.publish(Self.files(version))
+                try await world.publish(Self.files(version))
                 _ = try await writer.fetch()
             }
             isDone.set()

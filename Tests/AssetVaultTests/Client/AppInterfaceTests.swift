@@ -8,14 +8,14 @@ import VaultFileSystem
 
 /// The conveniences for app developers.
 @Suite(.timeLimit(.minutes(5))) struct AppInterfaceTests {
-    let hosted: HostedGame
-    private let one = PackID(constant: "levels/one")
-    private let extras = PackID(constant: "extras")
+    let world: World
+    private let one = PackID.one
+    private let extras = PackID.extras
 
-    init() async throws { hosted = try await HostedGame() }
+    init() async throws { world = try await World.withPacks() }
 
     @Test func errorsHaveLocalizedDescriptions() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         do throws(VaultError) {
             _ = try await client.data(of: EntryPath(constant: "noise"), in: one)
             Issue.record("it is not there")
@@ -28,15 +28,15 @@ import VaultFileSystem
     }
 
     @Test func configuredWithFoundationTypes() async throws {
-        let root = try DurableFile.read(hosted.game.place.vault.trustedRoot, limit: 1 << 20)
-        let store = URL(filePath: hosted.game.place.layout.permanent.removingLastComponent().string)
+        let root = try DurableFile.read(world.place.vault.trustedRoot, limit: 1 << 20)
+        let store = URL(filePath: world.layout.permanent.removingLastComponent().string)
         let client = try VaultClient(
             VaultConfiguration(
-                site: try #require(URL(string: hosted.server.url)), store: store, trustedRoot: Data(root),
-                keys: hosted.game.place.keys))
+                site: try #require(URL(string: world.server.url)), store: store, trustedRoot: Data(root),
+                keys: world.place.keys))
         _ = try await client.fetch()
-        #expect(try await client.data(of: EntryPath(constant: "noise"), in: one) == Data(HostedGame.one))
-        #expect(try client.store.path(of: one) == VaultStore(hosted.game.place.layout).path(of: one))
+        #expect(try await client.data(of: EntryPath(constant: "noise"), in: one) == Data(World.one))
+        #expect(try client.store.path(of: one) == VaultStore(world.layout).path(of: one))
         #expect(throws: VaultError.self) { _ = try SiteLocation(#require(URL(string: "ftp://localhost/x"))) }
     }
 
@@ -64,8 +64,8 @@ import VaultFileSystem
     }
 
     @Test func selectedByTags() async throws {
-        try await hosted.tag(["extras": ["campaign", "large"]])
-        let client = try hosted.client()
+        try await world.tag(["extras": ["campaign", "large"]])
+        let client = try world.client()
         #expect(try await client.pack(withID: extras).tags == ["campaign", "large"])
         for tags in [["none"], ["none", "campaign"]] {
             #expect(await category { _ = try await client.fetch(.tagged(Set(tags))) } == .unknownTag)
@@ -78,10 +78,8 @@ import VaultFileSystem
     }
 
     @Test(arguments: PackForm.allCases) func entriesOfAPack(form: PackForm) async throws {
-        try await hosted.game.publish(["a/b": [1], "a-b": [1, 2], "z": []], as: "small")
-        var configuration = try hosted.configuration()
-        configuration.form = form
-        let client = try VaultClient(configuration)
+        try await world.publish(["a/b": [1], "a-b": [1, 2], "z": []], as: "small")
+        let client = try world.client { $0.form = form }
         let small = PackID(constant: "small")
         _ = try await client.fetch(.only([small]))
         let entries = try await client.entries(in: small)
@@ -91,8 +89,8 @@ import VaultFileSystem
 
     /// Also where the store is named by a relative path: the working directory may be another one later.
     @Test func urlsAreAbsolute() async throws {
-        _ = try await hosted.client().fetch()
-        let root = hosted.game.place.layout.permanent.removingLastComponent()
+        _ = try await world.client().fetch()
+        let root = world.layout.permanent.removingLastComponent()
         let here = FilePath(FileManager.default.currentDirectoryPath)
         var relative = FilePath(String(repeating: "../", count: here.components.count))
         relative.append(root.components)
@@ -100,11 +98,11 @@ import VaultFileSystem
         let store = VaultStore(StoreLayout(root: relative))
         let url = try await store.url(for: EntryPath(constant: "noise"), in: one)
         #expect(url.baseURL == nil && url.path.hasPrefix("/"))
-        #expect(try Data(contentsOf: url) == Data(HostedGame.one))
+        #expect(try Data(contentsOf: url) == Data(World.one))
     }
 
     @Test func updateSequencesEndIndependently() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         let (ended, other) = (client.statusUpdates, client.statusUpdates(for: one))
         ended.end()
         _ = try await client.fetch()

@@ -4,18 +4,14 @@ import Testing
 
 /// What an app requests, and what it gets.
 @Suite(.timeLimit(.minutes(5))) struct AvailabilityTests {
-    let hosted: HostedGame
-    let one: PackID
-    let extras: PackID
+    let world: World
+    let one = PackID.one
+    let extras = PackID.extras
 
-    init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID("levels/one")
-        extras = try PackID("extras")
-    }
+    init() async throws { world = try await World.withPacks() }
 
     @Test func packsOfTheSite() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         #expect(try await client.packs.map(\.id) == [extras, one])
         #expect(try await client.pack(withID: extras).offer.policy == .onDemand)
         #expect(await category { _ = try await client.pack(withID: PackID("none")) } == .missing)
@@ -23,26 +19,26 @@ import Testing
     }
 
     @Test func onDemand() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         _ = try await client.fetch()
         #expect(try await client.status(of: one).state == .loaded)
         #expect(try await client.status(of: extras).state == .absent)
         try await client.ensureLocalAvailability(of: [extras, one])
-        #expect(try await client.contents(of: EntryPath("noise"), in: extras) == HostedGame.extras)
+        #expect(try await client.contents(of: EntryPath("noise"), in: extras) == World.extras)
     }
 
     /// Stored packs need no network; the latest version does.
     @Test func storedPacksNeedNoNetwork() async throws {
-        _ = try await hosted.client().fetch()
-        let asked = hosted.server.exchanges.count
-        let client = try hosted.client()
+        _ = try await world.client().fetch()
+        let asked = world.server.exchanges.count
+        let client = try world.client()
         try await client.ensureLocalAvailability(of: one)
-        #expect(hosted.server.exchanges.count == asked)
+        #expect(world.server.exchanges.count == asked)
 
         let newer = noise(500_000, seed: 3)
-        try await hosted.game.publish(["noise": newer])
+        try await world.publish(["noise": newer])
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(try await client.checkForUpdates().updated == [one])
         try await client.ensureLocalAvailability(of: one, requireLatest: true)
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == newer)
@@ -50,53 +46,53 @@ import Testing
     }
 
     @Test func removedPacksStayRemoved() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         _ = try await client.fetch(.all)
         try await client.remove(one)
         #expect(try await client.status(of: one).state == .absent)
         #expect(await category { _ = try await client.contents(of: EntryPath("noise"), in: one) } == .missing)
         _ = try await client.fetch()
-        _ = try await hosted.downloader().run(.periodic)
+        _ = try await world.downloader().run(.periodic)
         #expect(try await client.status(of: one).state == .absent)
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     /// A pack without its key waits, which is reported; the key opens it without a network.
     @Test func preloadedAndUnlocked() async throws {
-        let client = try hosted.client(keys: false)
+        let client = try world.client(keys: false)
         #expect(await category { try await client.ensureLocalAvailability(of: one) } == .key)
         #expect(try await client.status(of: one).state == .toBeTransferred)
-        let asked = hosted.server.exchanges.count
+        let asked = world.server.exchanges.count
         #expect(await category { try await client.unlock() } == .key)
-        #expect(try await client.unlock(with: hosted.game.place.keys) == [one])
-        #expect(hosted.server.exchanges.count == asked)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.unlock(with: world.place.keys) == [one])
+        #expect(world.server.exchanges.count == asked)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     /// A provider that starts to answer is asked again.
     @Test func aKeyThatBecomesAvailable() async throws {
-        _ = try await hosted.downloader().run(.install)
-        let (keys, release) = (hosted.game.place.keys, Flag())
+        _ = try await world.downloader().run(.install)
+        let (keys, release) = (world.place.keys, Flag())
         let later = ClosureKeyProvider { id throws(VaultError) in
             guard release.isSet, let id else { return KeyRing() }
             return try await keys.keys(for: id)
         }
-        async let opened = VaultStore(hosted.game.place.layout).unlock(with: later, patience: .seconds(60))
+        async let opened = VaultStore(world.layout).unlock(with: later, patience: .seconds(60))
         try await Task.sleep(for: .milliseconds(300))
-        #expect(try await hosted.client().status(of: one).loadedVersion == nil)
+        #expect(try await world.client().status(of: one).loadedVersion == nil)
         release.set()
         #expect(try await opened == [one])
     }
 
     @Test func invalidConfigurationsAreRefused() async throws {
-        var same = try hosted.configuration()
+        var same = try world.configuration()
         same.store.permanent = same.store.shared
         #expect(throws: VaultError.self) { try VaultClient(same) }
-        var none = try hosted.configuration()
+        var none = try world.configuration()
         none.packsAtOnce = 0
         #expect(throws: VaultError.self) { try VaultClient(none) }
-        var elsewhere = try hosted.configuration()
+        var elsewhere = try world.configuration()
         elsewhere.policy.allowedHosts = try AllowedHosts(["cdn.example.com"])
         #expect(throws: VaultError.self) { try VaultClient(elsewhere) }
     }

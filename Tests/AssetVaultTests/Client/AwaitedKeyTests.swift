@@ -3,13 +3,12 @@ import Testing
 
 /// What an app learns of packs whose key is wrong, or missing.
 @Suite(.timeLimit(.minutes(5))) struct AwaitedKeyTests {
-    private let hosted: HostedGame
-    private let one: PackID
+    private let world: World
+    private let one = PackID.one
     private let path: EntryPath
 
     init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID("levels/one")
+        world = try await World.withPacks()
         path = try EntryPath("noise")
     }
 
@@ -22,9 +21,7 @@ import Testing
     }
 
     private func client(_ keys: (any KeyProvider)?) throws -> VaultClient {
-        var configuration = try hosted.configuration(keys: false)
-        configuration.keys = keys
-        return try VaultClient(configuration)
+        return try world.client(keys: false) { $0.keys = keys }
     }
 
     /// A prefetch pack is not downloaded; one that is asked for is, and waits.
@@ -43,9 +40,9 @@ import Testing
             #expect(error.category == .key && error.problem.contains("does not open it"), "\(error)")
             #expect(error.problem.contains("'other'"), "\(error)")
         }
-        let fixed = try hosted.client()
+        let fixed = try world.client()
         try await fixed.fetch().requireKeys()
-        #expect(try await fixed.contents(of: path, in: one) == HostedGame.one)
+        #expect(try await fixed.contents(of: path, in: one) == World.one)
     }
 
     @Test func noKey() async throws {

@@ -9,61 +9,56 @@ import VaultFileSystem
 
 /// The downloader, which has no key.
 @Suite(.timeLimit(.minutes(5))) struct DownloaderTests {
-    let one: PackID
-    let extras: PackID
-
-    init() throws {
-        one = try PackID("levels/one")
-        extras = try PackID("extras")
-    }
+    let one = PackID.one
+    let extras = PackID.extras
 
     @Test func bringsPacksToSharedStorage() async throws {
-        let hosted = try await HostedGame()
-        let report = try await hosted.downloader().run(.install)
+        let world = try await World.withPacks()
+        let report = try await world.downloader().run(.install)
         #expect(report.packs.map(\.id) == [one] && report.firstError == nil)
-        let client = try hosted.client()
+        let client = try world.client()
         #expect(try await client.status(of: one).state == .toBeTransferred)
-        let sent = hosted.server.packBytes
+        let sent = world.server.packBytes
         _ = try await client.fetch()
-        #expect(hosted.server.packBytes == sent, "nothing is fetched twice")
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        #expect(try await hosted.downloader().run(.periodic).packs.isEmpty)
+        #expect(world.server.packBytes == sent, "nothing is fetched twice")
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await world.downloader().run(.periodic).packs.isEmpty)
     }
 
     /// A failed essential pack is fetched again after all others, in the same run.
     @Test func aFailedEssentialPackIsRetried() async throws {
-        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
-        hosted.answer { $0.path.hasSuffix("one.avpack") && $0.earlier < 1 ? .status(404) : .file }
-        var oneByOne = try hosted.configuration(keys: false)
+        let world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
+        world.answer { $0.path.hasSuffix("one.avpack") && $0.earlier < 1 ? .status(404) : .file }
+        var oneByOne = try world.configuration(keys: false)
         oneByOne.packsAtOnce = 1
         let report = try await PackDownloader(oneByOne).run(.install)
         #expect(report.packs.map(\.id) == [extras, one] && report.firstError == nil)
-        #expect(hosted.server.packs.first?.request.path.hasSuffix("one.avpack") == true)
-        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+        #expect(world.server.packs.first?.request.path.hasSuffix("one.avpack") == true)
+        #expect(try await world.client().status(of: one).state == .toBeTransferred)
     }
 
     @Test func aFailureIsRecorded() async throws {
-        let hosted = try await HostedGame(policies: ["extras": "prefetch"])
-        hosted.answer { $0.path.hasSuffix("extras.avpack") ? .status(404) : .file }
-        let report = try await hosted.downloader().run(.update)
+        let world = try await World.withPacks(["extras": "prefetch"])
+        world.answer { $0.path.hasSuffix("extras.avpack") ? .status(404) : .file }
+        let report = try await world.downloader().run(.update)
         #expect(report.firstError?.category == .notHosted)
         // The category outlives the process.
-        guard case .failed(.notHosted, _) = try await hosted.client().status(of: extras).state else {
+        guard case .failed(.notHosted, _) = try await world.client().status(of: extras).state else {
             Issue.record("the failure is not recorded")
             return
         }
-        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+        #expect(try await world.client().status(of: one).state == .toBeTransferred)
         // Metadata that can't be had is another matter.
-        var elsewhere = try hosted.configuration(keys: false)
-        elsewhere.site = try SiteLocation("http://127.0.0.1:1/")
-        elsewhere.retries.attempts = 1
-        let downloader = try PackDownloader(elsewhere)
+        let downloader = try world.downloader {
+            $0.site = try SiteLocation("http://127.0.0.1:1/")
+            $0.retries.attempts = 1
+        }
         #expect(await category { _ = try await downloader.run(.periodic) } == .unreachable)
     }
 
     @Test func allowancesLimitTheInitialSet() async throws {
-        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
-        var small = try hosted.configuration(keys: false)
+        let world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
+        var small = try world.configuration(keys: false)
         small.policy.essentialDownloadAllowance = 100_000
         let report = try await PackDownloader(small).run(.install)
         #expect(report.packs.map(\.id) == [extras])
@@ -75,14 +70,14 @@ import VaultFileSystem
 
     /// Of metadata counts what was downloaded of them: neither the root that came with the app, nor what a file system takes.
     @Test func metadataCountByTheirLengths() async throws {
-        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "onDemand"])
-        _ = try await hosted.downloader().run(.install)
-        let metadata = hosted.server.exchanges.filter { !$0.request.isForPack && $0.status == 200 }
+        let world = try await World.withPacks(["levels/one": "essential", "extras": "onDemand"])
+        _ = try await world.downloader().run(.install)
+        let metadata = world.server.exchanges.filter { !$0.request.isForPack && $0.status == 200 }
             .reduce(0) { $0 + $1.bodyBytes }
-        let length = try await hosted.client().pack(withID: one).length
+        let length = try await world.client().pack(withID: one).length
         for (missing, expected) in [(UInt64(0), VaultError.Category?.none), (1, .limit)] {
-            var limited = try hosted.configuration(keys: false)
-            limited.store = StoreLayout(root: hosted.game.place.layout.shared.appending("limited-\(missing)"))
+            var limited = try world.configuration(keys: false)
+            limited.store = StoreLayout(root: world.layout.shared.appending("limited-\(missing)"))
             limited.policy.essentialDownloadAllowance = UInt64(metadata) + length - missing
             let report = try await PackDownloader(limited).run(.install)
             #expect(report.firstError?.category == expected, "\(report)")
@@ -91,62 +86,62 @@ import VaultFileSystem
 
     /// A stopped download is resumed by the next run; one that nobody will resume is removed by it.
     @Test(arguments: [true, false]) func whatAStoppedRunLeft(isListed: Bool) async throws {
-        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
-        hosted.answer { $0.path.hasSuffix("one.avpack") ? .cut(after: 300_000) : .file }
-        var limited = try hosted.configuration(keys: false)
+        let world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
+        world.answer { $0.path.hasSuffix("one.avpack") ? .cut(after: 300_000) : .file }
+        var limited = try world.configuration(keys: false)
         limited.retries.attempts = 1
         #expect(try await PackDownloader(limited).run(.install).firstError?.category == .unavailable)
         func arriving() throws -> [String] {
-            try Folder(opening: hosted.game.place.layout.ephemeral).names().map {
+            try Folder(opening: world.layout.ephemeral).names().map {
                 String(decoding: $0, as: UTF8.self)
             }.filter { $0.hasSuffix(".part") }
         }
         #expect(try arriving().count == 1)
         if isListed {
-            try await hosted.game.publish(["noise": noise(100_000, seed: 8)])
+            try await world.publish(["noise": noise(100_000, seed: 8)])
         } else {
-            try await hosted.withdraw(one)
+            try await world.withdraw(one)
         }
-        hosted.answer { _ in .file }
-        _ = try await hosted.downloader().run(.periodic)
+        world.answer { _ in .file }
+        _ = try await world.downloader().run(.periodic)
         #expect(try arriving() == [])
     }
 
     /// No process is that small: a mistaken unit is refused, before anything is asked for.
     @Test func tooLittleMemory() async throws {
-        let hosted = try await HostedGame()
+        let world = try await World.withPacks()
         for memory in [0, 1 << 20, DownloaderBudget.leastMemory - 1] {
             let budget = DownloaderBudget(memory: memory)
             #expect(
-                await category { _ = try await hosted.downloader().run(.install, within: budget) } == .usage)
+                await category { _ = try await world.downloader().run(.install, within: budget) } == .usage)
         }
-        #expect(hosted.server.exchanges.isEmpty)
+        #expect(world.server.exchanges.isEmpty)
         let least = DownloaderBudget(memory: DownloaderBudget.leastMemory)
         #expect(least.packsAtOnce(upTo: 4) == 1)
-        #expect(try await hosted.downloader().run(.install, within: least).firstError == nil)
+        #expect(try await world.downloader().run(.install, within: least).firstError == nil)
     }
 
     /// The bytes of a failed essential pack still count: the same request allows it again.
     @Test func aFailedEssentialPackIsAllowedAgain() async throws {
-        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
-        hosted.answer { $0.path.hasSuffix("one.avpack") ? .status(404) : .file }
-        var limited = try hosted.configuration(keys: false)
+        let world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
+        world.answer { $0.path.hasSuffix("one.avpack") ? .status(404) : .file }
+        var limited = try world.configuration(keys: false)
         limited.policy.downloadAllowance = 400_000
         #expect(try await PackDownloader(limited).run(.install).firstError?.category == .notHosted)
-        hosted.answer { _ in .file }
+        world.answer { _ in .file }
         let report = try await PackDownloader(limited).run(.install)
         #expect(report.firstError == nil && report.packs.map(\.id) == [one])
-        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+        #expect(try await world.client().status(of: one).state == .toBeTransferred)
     }
 
     /// One progress bar for all essential packs: total from the start, never decreasing, complete at the end.
     @Test func progressOfAnInstallation() async throws {
-        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "essential"])
-        try await hosted.game.publish(["noise": noise(200_000, seed: 9)], as: "later")
-        hosted.answer { _ in .changed { $0.pace = (50_000, .milliseconds(1)) } }
+        let world = try await World.withPacks(["levels/one": "essential", "extras": "essential"])
+        try await world.publish(["noise": noise(200_000, seed: 9)], as: "later")
+        world.answer { _ in .changed { $0.pace = (50_000, .milliseconds(1)) } }
         let shown = Mutex(Shown())
-        _ = try await hosted.downloader().run(.install) { update in shown.withLock { $0.note(update) } }
-        let client = try hosted.client()
+        _ = try await world.downloader().run(.install) { update in shown.withLock { $0.note(update) } }
+        let client = try world.client()
         let sizes = [try await client.pack(withID: one).length, try await client.pack(withID: extras).length]
         shown.withLock { shown in
             #expect(shown.progress.total == sizes[0] + sizes[1])
@@ -159,8 +154,8 @@ import VaultFileSystem
 
     /// Bytes of an earlier run were not written by this one.
     @Test func progressOfAResumedDownload() async throws {
-        let hosted = try await HostedGame()
-        hosted.answer { request in
+        let world = try await World.withPacks()
+        world.answer { request in
             guard request.earlier == 1 else { return request.earlier == 0 ? .file : .status(404) }
             // Slowly enough that most of it is read when the connection ends.
             return .changed {
@@ -168,11 +163,11 @@ import VaultFileSystem
                 $0.pace = (60_000, .milliseconds(20))
             }
         }
-        #expect(try await hosted.downloader().run(.install).firstError?.category == .notHosted)
-        hosted.answer { _ in .file }
+        #expect(try await world.downloader().run(.install).firstError?.category == .notHosted)
+        world.answer { _ in .file }
         let shown = Mutex(Shown())
-        _ = try await hosted.downloader().run(.install) { update in shown.withLock { $0.note(update) } }
-        let size = try await hosted.client().pack(withID: one).length
+        _ = try await world.downloader().run(.install) { update in shown.withLock { $0.note(update) } }
+        let size = try await world.client().pack(withID: one).length
         shown.withLock { shown in
             #expect(shown.first[one].map { $0 > 50_000 && $0 < size } == true)
             #expect(shown.sums[one] == size)
@@ -196,9 +191,9 @@ import VaultFileSystem
 
     /// Redirects may lead only to allowed hosts.
     @Test func allowedHostsApplyToRedirects() async throws {
-        let hosted = try await HostedGame()
-        let elsewhere = hosted.server.url.replacingOccurrences(of: "127.0.0.1", with: "localhost")
-        hosted.answer { request in
+        let world = try await World.withPacks()
+        let elsewhere = world.server.url.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+        world.answer { request in
             request.header("Host")?.hasPrefix("localhost") == true
                 ? .file
                 : .changed {
@@ -206,9 +201,9 @@ import VaultFileSystem
                     $0.headers["Location"] = elsewhere + request.path
                 }
         }
-        var configuration = try hosted.configuration(keys: false)
+        var configuration = try world.configuration(keys: false)
         try await PackDownloader(configuration).run(.install).firstError.map { throw $0 }
-        try await hosted.client().remove(one)
+        try await world.client().remove(one)
         configuration.policy.allowedHosts = try AllowedHosts(["127.0.0.1"])
         configuration.keys = nil
         let strict = try VaultClient(configuration)
@@ -225,82 +220,82 @@ import VaultFileSystem
 
     /// Completed work is reported, and unfinished packs are distinguished from failed ones.
     @Test func reportsWhenTheTimeIsUp() async throws {
-        let (hosted, downloader, report) = try await withEnoughTime { time in
-            let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
-            hosted.answer { $0.path.hasSuffix("extras.avpack") ? .steps([.hang]) : .file }
-            let downloader = try hosted.downloader()
+        let (world, downloader, report) = try await withEnoughTime { time in
+            let world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
+            world.answer { $0.path.hasSuffix("extras.avpack") ? .steps([.hang]) : .file }
+            let downloader = try world.downloader()
             let report = try await downloader.run(.install, within: .init(time: time))
-            let isAsked = hosted.server.packs.contains { $0.request.path.hasSuffix("extras.avpack") }
-            return isAsked ? (hosted, downloader, report) : nil
+            let isAsked = world.server.packs.contains { $0.request.path.hasSuffix("extras.avpack") }
+            return isAsked ? (world, downloader, report) : nil
         }
         #expect(report.packs.map(\.id) == [one, extras])
         #expect(try report.packs.first?.result.get() == .toBeTransferred)
         #expect(report.firstError?.category == .busy)
         #expect(report.firstError?.problem.contains("1 of 2 packs") == true)
-        #expect(try await hosted.client().status(of: extras).state.name == "downloading")
-        hosted.answer { _ in .file }
+        #expect(try await world.client().status(of: extras).state.name == "downloading")
+        world.answer { _ in .file }
         #expect(try await downloader.run(.install).packs.map(\.id) == [extras])
     }
 
     /// The app takes over a running download with all its bytes.
     @Test func theAppTakesOverADownload() async throws {
-        let hosted = try await HostedGame()
-        hosted.answer { request in
+        let world = try await World.withPacks()
+        world.answer { request in
             request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(50)) }
         }
         let updates = Updates()
-        let downloader = try hosted.downloader()
+        let downloader = try world.downloader()
         async let report = downloader.run(.install) { updates.add($0) }
-        while updates.bytes < HostedGame.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
-        hosted.answer { _ in .file }
-        let client = try hosted.client()
-        let before = hosted.server.packs.count
+        while updates.bytes < World.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        world.answer { _ in .file }
+        let client = try world.client()
+        let before = world.server.packs.count
         try await client.ensureLocalAvailability(of: one)
         #expect(try await report.firstError == nil)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        let sent = hosted.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        let sent = world.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
         // All but what the downloader had, and the piece that was arriving.
-        let rest = HostedGame.one.count - updates.bytes + (512 << 10)
+        let rest = World.one.count - updates.bytes + (512 << 10)
         #expect(sent > 0 && sent <= rest, "\(sent) of \(rest)")
     }
 
     /// A pack that the app removes is not downloaded further.
     @Test func aPackRemovedDuringTheDownload() async throws {
-        let hosted = try await HostedGame()
-        hosted.answer { request in
+        let world = try await World.withPacks()
+        world.answer { request in
             request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(20)) }
         }
         let updates = Updates()
-        let downloader = try hosted.downloader()
+        let downloader = try world.downloader()
         async let report = downloader.run(.install) { updates.add($0) }
-        while updates.bytes < HostedGame.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
-        try await hosted.client().remove(one)
+        while updates.bytes < World.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        try await world.client().remove(one)
         #expect(try await report.firstError == nil)
         #expect(try await report.packs.map(\.id) == [one])
-        #expect(try await hosted.client().status(of: one).state == .absent)
+        #expect(try await world.client().status(of: one).state == .absent)
     }
 
     /// Partial downloads of a pack that is no longer listed are removed.
     @Test(arguments: [false, true]) func aWithdrawnPack(byTheApp: Bool) async throws {
-        let hosted = try await HostedGame()
-        hosted.answer { request in
+        let world = try await World.withPacks()
+        world.answer { request in
             request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(50)) }
         }
         let updates = Updates()
-        let downloader = try hosted.downloader()
+        let downloader = try world.downloader()
         let cut = Task { try await downloader.run(.install) { updates.add($0) } }
-        while updates.bytes < HostedGame.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        while updates.bytes < World.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
         cut.cancel()
         #expect(await category { _ = try await cut.value } == .cancelled)
-        let ephemeral = hosted.game.place.layout.ephemeral
+        let ephemeral = world.layout.ephemeral
         #expect(try Folder(opening: ephemeral).names().count == 1)
-        try await hosted.withdraw(one)
+        try await world.withdraw(one)
         if byTheApp {
-            _ = try await hosted.client().fetch()
+            _ = try await world.client().fetch()
         } else {
-            _ = try await hosted.downloader().run(.periodic)
+            _ = try await world.downloader().run(.periodic)
         }
         #expect(try Folder(opening: ephemeral).names().isEmpty)
-        #expect(try await hosted.client().status(of: one).state == .absent)
+        #expect(try await world.client().status(of: one).state == .absent)
     }
 }

@@ -5,13 +5,13 @@ import Testing
 
 /// As long as an essential pack is missing, nothing of a prefetch pack is asked for.
 @Suite(.timeLimit(.minutes(5))) struct EssentialFirstTests {
-    let hosted: HostedGame
+    let world: World
 
     init() async throws {
-        hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
-        try await hosted.game.publish(["noise": noise(200_000, seed: 3)], as: "later")
-        try await hosted.game.publish(["noise": noise(200_000, seed: 4)], as: "core")
-        try await hosted.declare(["core": "essential"])
+        world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
+        try await world.publish(["noise": noise(200_000, seed: 3)], as: "later")
+        try await world.publish(["noise": noise(200_000, seed: 4)], as: "core")
+        try await world.declare(["core": "essential"])
     }
 
     enum Way: CaseIterable { case fetch, fetchOfAll, install, update, periodic }
@@ -19,18 +19,18 @@ import Testing
     private func bring(_ way: Way) async throws -> VaultError? {
         switch way {
         case .fetch, .fetchOfAll:
-            let client = try hosted.client()
+            let client = try world.client()
             do { _ = try await client.fetch(way == .fetch ? .automatic : .all) } catch { return error }
             return nil
-        case .install: return try await hosted.downloader().run(.install).firstError
-        case .update: return try await hosted.downloader().run(.update).firstError
-        case .periodic: return try await hosted.downloader().run(.periodic).firstError
+        case .install: return try await world.downloader().run(.install).firstError
+        case .update: return try await world.downloader().run(.update).firstError
+        case .periodic: return try await world.downloader().run(.periodic).firstError
         }
     }
 
     /// The names of the packs, in the order in which they were asked for.
     private var asked: [String] {
-        hosted.server.packs.compactMap {
+        world.server.packs.compactMap {
             $0.request.path.split(separator: "/").last?.split(separator: ".").dropFirst().first
                 .map(String.init)
         }
@@ -38,7 +38,7 @@ import Testing
 
     /// The connection of an essential pack ends early, so that it is asked for again.
     @Test(arguments: Way.allCases) func noPrefetchedByteBefore(way: Way) async throws {
-        hosted.answer { request in
+        world.answer { request in
             request.path.hasSuffix("one.avpack") && request.earlier == 0 ? .cut(after: 300_000) : .file
         }
         #expect(try await bring(way) == nil)
@@ -51,11 +51,11 @@ import Testing
 
     /// An essential pack that fails for good holds up nothing else: in a downloader it is tried once more, last of all.
     @Test(arguments: Way.allCases) func aFailureForGood(way: Way) async throws {
-        hosted.answer { $0.path.hasSuffix("one.avpack") ? .status(404) : .file }
+        world.answer { $0.path.hasSuffix("one.avpack") ? .status(404) : .file }
         #expect(try await bring(way)?.category == .notHosted)
         #expect(Set(asked) == ["one", "core", "extras", "later"], "\(asked)")
         // The next run knows that it failed, and holds up nothing for it either.
-        try await hosted.game.publish(["noise": noise(200_000, seed: 5)], as: "later")
+        try await world.publish(["noise": noise(200_000, seed: 5)], as: "later")
         let before = asked.count
         #expect(try await bring(way)?.category == .notHosted)
         #expect(Set(asked.dropFirst(before)) == ["one", "later"], "\(asked)")
@@ -63,8 +63,8 @@ import Testing
 
     /// What the app paused holds up nothing.
     @Test func aPausedEssentialPack() async throws {
-        let client = try hosted.client()
-        let (one, extras) = (try PackID("levels/one"), try PackID("extras"))
+        let client = try world.client()
+        let (one, extras) = (PackID.one, PackID.extras)
         client.pause(one)
         async let fetched = client.fetch()
         while try await client.status(of: extras).state != .loaded {

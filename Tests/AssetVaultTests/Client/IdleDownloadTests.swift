@@ -7,18 +7,15 @@ import VaultFileSystem
 
 /// A download with an idle owner: a process that needs the pack continues.
 @Suite(.timeLimit(.minutes(2))) struct IdleDownloadTests {
-    let hosted: HostedGame
-    let one: PackID
-    private var layout: StoreLayout { hosted.game.place.layout }
+    let world: World
+    let one = PackID.one
+    private var layout: StoreLayout { world.layout }
 
-    init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID("levels/one")
-    }
+    init() async throws { world = try await World.withPacks() }
 
     private func expectLoaded(_ client: VaultClient) async throws {
         #expect(try await client.status(of: one).state == .loaded)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     /// A file whose owner never does anything more with it, with the first bytes of the pack.
@@ -32,7 +29,7 @@ import VaultFileSystem
     }
 
     @Test func aPartialDownloadWithAnIdleOwner() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         let pack = try await client.pack(withID: one)
         let file = try held(".part", of: pack, Array(repeating: 7, count: 1000))
         _ = try await client.fetch()
@@ -46,25 +43,25 @@ import VaultFileSystem
 
     /// The whole pack, before it is staged: nothing is requested again.
     @Test func aFinishedDownloadWithAnIdleOwner() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         let pack = try await client.pack(withID: one)
-        let file = try held(".avpack", of: pack, try hosted.hosted(pack))
+        let file = try held(".avpack", of: pack, try world.hosted(pack))
         _ = try await client.fetch()
         try await expectLoaded(client)
-        #expect(hosted.server.packs.isEmpty)
+        #expect(world.server.packs.isEmpty)
         _ = consume file
     }
 
     /// The file name does not make it trusted.
     @Test func aDamagedDownloadWithAnIdleOwner() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         let pack = try await client.pack(withID: one)
-        var bytes = try hosted.hosted(pack)
+        var bytes = try world.hosted(pack)
         bytes[bytes.count / 2] ^= 1
         let file = try held(".avpack", of: pack, bytes)
         _ = try await client.fetch()
         try await expectLoaded(client)
-        let sent = hosted.server.packBytes
+        let sent = world.server.packBytes
         // No piece is larger than 512 KiB.
         #expect(sent > 0 && sent < bytes.count * 2 / 3, "its sound pieces count: \(sent)")
         _ = consume file
@@ -72,7 +69,7 @@ import VaultFileSystem
 
     /// A downloader notices that the app needs the pack while its host stalls.
     @Test func aDownloaderAtAStalledHost() async throws {
-        hosted.answer { request in
+        world.answer { request in
             guard request.earlier > 0 else { return .file }
             return .changed {
                 $0.body = Array($0.body.prefix($0.body.count / 2))
@@ -80,23 +77,23 @@ import VaultFileSystem
             }
         }
         let updates = Updates()
-        let downloader = try hosted.downloader()
+        let downloader = try world.downloader()
         async let report = downloader.run(.install) { updates.add($0) }
-        while updates.bytes < HostedGame.one.count / 4 { try await Task.sleep(for: .milliseconds(5)) }
-        let before = hosted.server.packs.count
-        hosted.answer { _ in .file }
-        let client = try hosted.client()
+        while updates.bytes < World.one.count / 4 { try await Task.sleep(for: .milliseconds(5)) }
+        let before = world.server.packs.count
+        world.answer { _ in .file }
+        let client = try world.client()
         try await client.ensureLocalAvailability(of: one)
         try await expectLoaded(client)
         #expect(try await report.firstError == nil)
-        #expect(hosted.server.packs.count == before + 1, "the downloader asked for nothing more")
+        #expect(world.server.packs.count == before + 1, "the downloader asked for nothing more")
     }
 
     /// A stalled owner that finds its download taken over gives up, also where bytes came meanwhile that fill no piece: other processes
     /// see nothing of these.
     @Test(arguments: [0, 1000]) func theFormerOwnerGivesUp(lateBytes: Int) async throws {
         let isReplaced = Flag()
-        hosted.answer { request in
+        world.answer { request in
             guard request.earlier == 1 else { return .file }
             let late = ContinuousClock.now + StallDetector.limit - .seconds(1)
             return .changed { reply in
@@ -109,13 +106,13 @@ import VaultFileSystem
                 ]
             }
         }
-        let (first, second) = (try hosted.client(), try hosted.client())
+        let (first, second) = (try world.client(), try world.client())
         let updates = first.statusUpdates(for: one)
         async let slow = first.fetch()
         while try await first.status(of: one).state.name != "downloading" {
             try await Task.sleep(for: .milliseconds(5))
         }
-        while hosted.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        while world.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         _ = try await second.fetch()
         try await expectLoaded(second)
         isReplaced.set()
@@ -125,15 +122,15 @@ import VaultFileSystem
         first.endStatusUpdates()
         var most: UInt64 = 0
         for await case .progress(_, _, let bytes, _) in updates { most = max(most, bytes) }
-        #expect(most > 0 && most < UInt64(HostedGame.one.count))
+        #expect(most > 0 && most < UInt64(World.one.count))
         #expect(try Folder(opening: layout.ephemeral).names().isEmpty)
     }
 
     /// The same while the new owner is still downloading: the stalled transfer ends.
     @Test func theFormerOwnerEndsItsTransfer() async throws {
         let isReplaced = Flag()
-        let server = hosted.server
-        hosted.answer { request in
+        let server = world.server
+        world.answer { request in
             switch request.earlier {
             case 1:
                 .changed { reply in
@@ -151,13 +148,13 @@ import VaultFileSystem
             default: .file
             }
         }
-        let (first, second) = (try hosted.client(), try hosted.client())
+        let (first, second) = (try world.client(), try world.client())
         async let slow = first.fetch()
-        while hosted.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        while world.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         _ = try await second.fetch()
         isReplaced.set()
         _ = try await slow
         try await expectLoaded(first)
-        #expect(hosted.server.packs[1].bodyBytes < HostedGame.one.count, "it listens to the end")
+        #expect(world.server.packs[1].bodyBytes < World.one.count, "it listens to the end")
     }
 }

@@ -6,18 +6,16 @@ import VaultAuthoring
 
 /// A host that fails now and then is asked for metadata again.
 @Suite(.timeLimit(.minutes(5))) struct MetadataRetryTests {
-    let game: HostedGame
+    let world: World
 
-    init() async throws { game = try await HostedGame() }
+    init() async throws { world = try await World.withPacks() }
 
     private func client(of server: FaultServer) throws -> VaultClient {
-        var configuration = try game.configuration()
-        configuration.site = try SiteLocation(server.url)
-        return try VaultClient(configuration)
+        return try world.client { $0.site = try SiteLocation(server.url) }
     }
 
     @Test func eachFileIsAskedForAgain() async throws {
-        let server = try FaultServer(game.game.place.vault.site.string) {
+        let server = try FaultServer(world.place.vault.site.string) {
             $0.earlier == 0 ? .status(503) : .file
         }
         try await client(of: server).refresh()
@@ -27,7 +25,7 @@ import VaultAuthoring
 
     /// An app that starts is not held for long.
     @Test func notForEver() async throws {
-        let server = try FaultServer(game.game.place.vault.site.string) { _ in .status(500) }
+        let server = try FaultServer(world.place.vault.site.string) { _ in .status(500) }
         let client = try client(of: server)
         #expect(await category { try await client.refresh() } == .unavailable)
         #expect(server.exchanges.count == 3)

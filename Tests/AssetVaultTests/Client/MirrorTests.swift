@@ -6,49 +6,44 @@ import VaultFileSystem
 
 /// Several hosts of one site, and damaged bytes.
 @Suite(.timeLimit(.minutes(5))) struct MirrorTests {
-    let hosted: HostedGame
-    let one: PackID
+    let world: World
+    let one = PackID.one
 
-    init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID("levels/one")
-    }
+    init() async throws { world = try await World.withPacks() }
 
     private func mirror(
         _ script: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer = { _ in .file }
     ) throws -> FaultServer {
-        try FaultServer(hosted.game.place.vault.site.string, script)
+        try FaultServer(world.place.vault.site.string, script)
     }
 
     private func fetch(from mirrors: [FaultServer]) async throws -> VaultClient {
-        var configuration = try hosted.configuration()
-        configuration.mirrors = try mirrors.map { try SiteLocation($0.url) }
-        let client = try VaultClient(configuration)
+        let client = try world.client { $0.mirrors = try mirrors.map { try SiteLocation($0.url) } }
         _ = try await client.fetch()
         return client
     }
 
     @Test func theSecondServesAPackMissingFromTheFirst() async throws {
-        hosted.answer { _ in .status(404) }
+        world.answer { _ in .status(404) }
         let second = try mirror()
         let client = try await fetch(from: [second])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(!second.packs.isEmpty && !second.found.contains { $0.hasPrefix("metadata/") })
     }
 
     /// Metadata, too; but those of two hosts are never mixed.
     @Test func theFirstIsUnreachable() async throws {
-        var configuration = try hosted.configuration()
-        configuration.site = try SiteLocation("http://127.0.0.1:1/")
-        configuration.mirrors = [try SiteLocation(hosted.server.url)]
-        let client = try VaultClient(configuration)
+        let client = try world.client {
+            $0.site = try SiteLocation("http://127.0.0.1:1/")
+            $0.mirrors = [try SiteLocation(world.server.url)]
+        }
         _ = try await client.fetch()
         #expect(try await client.status(of: one).state == .loaded)
     }
 
     /// One that spoils the beginning of every piece and leaves the rest to others: none of them is to blame.
     @Test func spoiledBeginnings() async throws {
-        hosted.answer { request in
+        world.answer { request in
             request.earlier == 0
                 ? .file
                 : .changed { reply in
@@ -57,53 +52,53 @@ import VaultFileSystem
                 }
         }
         let client = try await fetch(from: [mirror()])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     /// Zeros in the place of the pack, as of a file that was made and never filled.
     @Test(arguments: [true, false]) func zeros(alone: Bool) async throws {
-        hosted.answer { _ in .changed { $0.body = [UInt8](repeating: 0, count: $0.body.count) } }
+        world.answer { _ in .changed { $0.body = [UInt8](repeating: 0, count: $0.body.count) } }
         let second = try mirror()
         guard alone else { return #expect(try await fetch(from: [second]).status(of: one).state == .loaded) }
         #expect(await category { _ = try await fetch(from: []) } == .corrupt)
-        #expect(hosted.server.packs.count < 5)
+        #expect(world.server.packs.count < 5)
     }
 
     /// A wrong piece is fetched again by itself, from the other one.
     @Test func oneWrongPiece() async throws {
-        hosted.answer { request in
+        world.answer { request in
             request.earlier == 0 ? .file : .changed { $0.body[$0.body.count / 2] ^= 1 }
         }
         let second = try mirror()
         let client = try await fetch(from: [second])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(second.packs.count == 1 && second.packBytes < 600_000, "\(second.packBytes)")
     }
 
     /// The only host sends a wrong piece once.
     @Test func oneWrongPieceOnce() async throws {
-        hosted.answer { request in
+        world.answer { request in
             request.earlier != 1 ? .file : .changed { $0.body[$0.body.count / 2] ^= 1 }
         }
         let client = try await fetch(from: [])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        #expect(hosted.server.packs.count == 3)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(world.server.packs.count == 3)
     }
 
     @Test func aWaitingPackIsRepaired() async throws {
-        _ = try await hosted.downloader().run(.install)
-        let folder = hosted.game.place.layout.shared.appending("packs/levels/one")
+        _ = try await world.downloader().run(.install)
+        let folder = world.layout.shared.appending("packs/levels/one")
         let name = try #require(try Folder(opening: folder).names().first)
         try flipByte(of: folder.appending(String(decoding: name, as: UTF8.self)), at: 300_000)
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         let client = try await fetch(from: [])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        let again = hosted.server.packBytes - before
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        let again = world.server.packBytes - before
         #expect(again > 0 && again <= 512 << 10, "one piece: \(again)")
     }
 
     @Test func aSealedPackIsRepaired() async throws {
-        var configuration = try hosted.configuration()
+        var configuration = try world.configuration()
         configuration.form = .sealed
         let client = try VaultClient(configuration)
         _ = try await client.fetch()
@@ -111,11 +106,11 @@ import VaultFileSystem
         let lease = try await client.lease(of: one)
         try flipByte(of: lease.root, at: 300_000)
         #expect(await category { _ = try await client.contents(of: EntryPath("noise"), in: one) } == .corrupt)
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         #expect(try await client.repair() == [one])
-        #expect(hosted.server.packBytes - before <= 512 << 10)
+        #expect(world.server.packBytes - before <= 512 << 10)
         let fresh = try VaultClient(configuration)
-        #expect(try await fresh.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await fresh.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(try await fresh.repair() == [])
         _ = lease
     }

@@ -7,23 +7,22 @@ import VaultFileSystem
 
 /// A client that read the site's metadata before others did, or before the host replaced its files.
 @Suite(.timeLimit(.minutes(5))) struct OutdatedListingTests {
-    let hosted: HostedGame
+    let world: World
     /// Knows the first versions.
     let client: VaultClient
-    private let extras: PackID
+    private let extras = PackID.extras
 
     init() async throws {
-        hosted = try await HostedGame()
-        try await hosted.tag(["extras": ["extras"]])
-        client = try hosted.client()
+        world = try await World.withPacks()
+        try await world.tag(["extras": ["extras"]])
+        client = try world.client()
         try await client.refresh()
-        extras = try PackID("extras")
     }
 
     private func access() async throws {
         let request = ResourceRequest(tags: ["extras"], of: client)
         try await request.beginAccessing()
-        #expect(try await request.contents(of: EntryPath("noise")) == HostedGame.one)
+        #expect(try await request.contents(of: EntryPath("noise")) == World.one)
     }
 
     /// What the client does, by ID and by tag.
@@ -36,8 +35,8 @@ import VaultFileSystem
 
     @Test(arguments: 0..<2) func theHostReplacedTheFile(way: Int) async throws {
         let old = try await client.pack(withID: extras)
-        try await hosted.game.publish(["noise": HostedGame.one], as: "extras")
-        let file = hosted.game.place.vault.site.pushing(
+        try await world.publish(["noise": World.one], as: "extras")
+        let file = world.place.vault.site.pushing(
             FilePath("targets/packs/\(old.sha256.hex).extras.avpack"))
         try FileSystem.removeFile(file)
         try await ways[way]()
@@ -46,8 +45,8 @@ import VaultFileSystem
 
     /// Another process staged a newer version, which was purged since: the older one does not come back.
     @Test(arguments: 0..<2) func anotherProcessKnowsNewerMetadata(way: Int) async throws {
-        try await hosted.game.publish(["noise": HostedGame.one], as: "extras")
-        let other = try hosted.client()
+        try await world.publish(["noise": World.one], as: "extras")
+        let other = try world.client()
         try await other.ensureLocalAvailability(of: extras)
         try await other.store.declarePurgeable(extras)
         #expect(try await other.store.purge(until: nil).map(\.id) == [extras])

@@ -14,11 +14,11 @@ struct SiteViewTests {
 
     @Test(arguments: [nil, "1.0", "2.0"] as [String?], [1, 4] as [Int64])
     func liveAndStoredViewsAgree(app: String?, bins: Int64) async throws {
-        let hosted = try await HostedGame(policies: [:])
-        try await hosted.tag(["levels/one": ["level", "both"], "extras": ["music", "both"]])
-        try await hosted.game.set("apps", of: ["extras": .object(["from": "2.0"])])
-        if bins > 1 { try await hosted.game.publishInBins(bins) }
-        var configuration = try hosted.configuration()
+        let world = try await World.withPacks([:])
+        try await world.tag(["levels/one": ["level", "both"], "extras": ["music", "both"]])
+        try await world.declare("apps", of: ["extras": .object(["from": "2.0"])])
+        if bins > 1 { try await world.publishInBins(bins) }
+        var configuration = try world.configuration()
         configuration.appVersion = try app.map { try AppVersion($0) }
         let store = StoreAccess(layout: configuration.store, role: .app)
         let network = NetworkAccess(configuration.effectiveTransport, in: store) { .unrestricted }

@@ -9,13 +9,10 @@ import VaultTransport
 
 /// Hosts that send too slowly: every download ends.
 @Suite(.timeLimit(.minutes(5))) struct SlowRetrievalTests {
-    let hosted: HostedGame
-    let one: PackID
+    let world: World
+    let one = PackID.one
 
-    init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID("levels/one")
-    }
+    init() async throws { world = try await World.withPacks() }
 
     private func failure(of configuration: VaultConfiguration) async throws -> VaultError? {
         let client = try VaultClient(configuration)
@@ -24,48 +21,48 @@ import VaultTransport
 
     /// 8 bytes a connection are progress, but too little to continue.
     @Test func aFewBytesPerConnection() async throws {
-        hosted.answer { _ in .cut(after: 8) }
-        let error = try await failure(of: hosted.configuration())
+        world.answer { _ in .cut(after: 8) }
+        let error = try await failure(of: world.configuration())
         #expect(error?.category == .unavailable)
-        #expect(hosted.server.packs.count == 5)
+        #expect(world.server.packs.count == 5)
         // The same from two mirrors.
-        let second = try FaultServer(hosted.game.place.vault.site.string) {
+        let second = try FaultServer(world.place.vault.site.string) {
             $0.isForPack ? .cut(after: 8) : .file
         }
-        var configuration = try hosted.configuration()
+        var configuration = try world.configuration()
         configuration.mirrors = [try SiteLocation(second.url)]
         #expect(try await failure(of: configuration)?.category == .unavailable)
-        #expect(hosted.server.packs.count == 10 && second.packs.count == 5)
+        #expect(world.server.packs.count == 10 && second.packs.count == 5)
     }
 
     /// A client that gets some bytes from each interrupted connection completes the download.
     @Test func aFlakyHostFinishes() async throws {
-        hosted.answer { _ in .cut(after: 70_000) }
-        let client = try hosted.client()
+        world.answer { _ in .cut(after: 70_000) }
+        let client = try world.client()
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        #expect(hosted.server.packs.count > 10)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(world.server.packs.count > 10)
     }
 
     /// Each window brings enough to make up for a lost connection, and all of them are too slow.
     @Test func alwaysTooSlow() async throws {
-        hosted.answer { _ in .changed { $0.pace = (35_000, .milliseconds(100)) } }
+        world.answer { _ in .changed { $0.pace = (35_000, .milliseconds(100)) } }
         var limits = TransportLimits()
         (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, .milliseconds(300), .zero)
-        var configuration = try hosted.configuration()
+        var configuration = try world.configuration()
         configuration.transport = SchemeTransport(limits: limits)
         #expect(try await failure(of: configuration)?.category == .unavailable)
-        #expect(hosted.server.packs.count <= 6)
+        #expect(world.server.packs.count <= 6)
         // The bytes are kept.
-        hosted.answer { _ in .file }
-        let before = hosted.server.packBytes
-        try await hosted.client().ensureLocalAvailability(of: one)
-        #expect(hosted.server.packBytes - before < HostedGame.one.count)
+        world.answer { _ in .file }
+        let before = world.server.packBytes
+        try await world.client().ensureLocalAvailability(of: one)
+        #expect(world.server.packBytes - before < World.one.count)
     }
 
     /// A host that is busy before each few bytes is a slow one, although these bytes reset the count of its failures.
     @Test func pausesCountAsSlow() async throws {
-        hosted.answer { request in
+        world.answer { request in
             request.earlier % 2 == 0
                 ? .cut(after: 200_000)
                 : .changed { reply in
@@ -75,16 +72,16 @@ import VaultTransport
         }
         var limits = TransportLimits()
         (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, .milliseconds(900), .zero)
-        var configuration = try hosted.configuration()
+        var configuration = try world.configuration()
         configuration.transport = SchemeTransport(limits: limits)
         configuration.retries.attempts = 3
         #expect(try await failure(of: configuration)?.category == .unavailable)
-        #expect(hosted.server.packs.count <= 12)
+        #expect(world.server.packs.count <= 12)
     }
 
     /// All metadata of one refresh are measured together, and those of the next by themselves.
     @Test func metadataAreMeasuredAsAWhole() async throws {
-        var configuration = try hosted.configuration()
+        var configuration = try world.configuration()
         let transport = MeasuredTransport(configuration.transport)
         configuration.transport = transport
         let client = try VaultClient(configuration)
@@ -97,22 +94,20 @@ import VaultTransport
 
     /// A mirror that failed too often is skipped, and the working one is used.
     @Test func mirrorFailuresAreCountedSeparately() async throws {
-        hosted.answer { _ in .cut(after: 8) }
-        let second = try FaultServer(hosted.game.place.vault.site.string) {
+        world.answer { _ in .cut(after: 8) }
+        let second = try FaultServer(world.place.vault.site.string) {
             $0.isForPack ? .cut(after: 70_000) : .file
         }
-        var configuration = try hosted.configuration()
-        configuration.mirrors = [try SiteLocation(second.url)]
-        let client = try VaultClient(configuration)
+        let client = try world.client { $0.mirrors = [try SiteLocation(second.url)] }
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        #expect(hosted.server.packs.count == 5)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(world.server.packs.count == 5)
     }
 
     /// A host that sends all from the start each time, and ends a little later each time.
     @Test func repeatedBytesAreLimited() async throws {
-        let site = hosted.game.place.vault.site.string
-        hosted.answer { request in
+        let site = world.place.vault.site.string
+        world.answer { request in
             request.earlier == 0
                 ? .file
                 : .changed { reply in
@@ -123,15 +118,15 @@ import VaultTransport
                     reply.headers["Content-Length"] = nil
                 }
         }
-        let error = try await failure(of: hosted.configuration())
+        let error = try await failure(of: world.configuration())
         #expect(error?.category == .unavailable)
         #expect(error?.problem.contains("bytes, twice what it takes") == true, "\(String(describing: error))")
-        #expect(hosted.server.packs.count <= 9)
+        #expect(world.server.packs.count <= 9)
         // The bytes are kept.
-        hosted.answer { _ in .file }
-        let before = hosted.server.packBytes
-        try await hosted.client().ensureLocalAvailability(of: one)
-        #expect(hosted.server.packBytes - before < HostedGame.one.count)
+        world.answer { _ in .file }
+        let before = world.server.packBytes
+        try await world.client().ensureLocalAvailability(of: one)
+        #expect(world.server.packBytes - before < World.one.count)
     }
 
     @Test func requestsAreLimited() throws {
@@ -148,20 +143,20 @@ import VaultTransport
 
     /// How fast a host sends is measured over all its answers for a pack, and those of another mirror by themselves.
     @Test func aHostIsMeasuredAsAWhole() async throws {
-        hosted.answer { _ in .cut(after: 70_000) }
-        let second = try FaultServer(hosted.game.place.vault.site.string) {
+        world.answer { _ in .cut(after: 70_000) }
+        let second = try FaultServer(world.place.vault.site.string) {
             $0.isForPack ? .cut(after: 8) : .file
         }
-        var configuration = try hosted.configuration()
+        var configuration = try world.configuration()
         configuration.mirrors = [try SiteLocation(second.url)]
         let transport = MeasuredTransport(configuration.transport)
         configuration.transport = transport
         try await VaultClient(configuration).ensureLocalAvailability(of: one)
-        for url in [hosted.server.url, second.url] {
+        for url in [world.server.url, second.url] {
             let meters = transport.meters(of: url)
             #expect(meters.count > 3 && meters.allSatisfy { $0 === meters.first })
         }
-        #expect(transport.meters(of: second.url).first !== transport.meters(of: hosted.server.url).first)
+        #expect(transport.meters(of: second.url).first !== transport.meters(of: world.server.url).first)
     }
 
     /// Records the meter of each response.
@@ -190,7 +185,7 @@ import VaultTransport
 
     /// Verified pieces are reported while the host stalls, not only afterwards.
     @Test func progressIsReportedWhileTheHostStalls() async throws {
-        hosted.answer { request in
+        world.answer { request in
             request.earlier == 0
                 ? .file
                 : .changed { reply in
@@ -199,10 +194,10 @@ import VaultTransport
                 }
         }
         let updates = Updates()
-        let downloader = try hosted.downloader()
+        let downloader = try world.downloader()
         let stalled = Task { try await downloader.run(.install) { updates.add($0) } }
         defer { stalled.cancel() }
-        let folder = hosted.game.place.vault.site.appending("targets/packs/levels")
+        let folder = world.place.vault.site.appending("targets/packs/levels")
         let name = try #require(try Folder(opening: folder).names().first)
         let pack = folder.appending(String(decoding: name, as: UTF8.self))
         let expected = Self.countOfWholePieces(in: try DurableFile.read(pack, limit: 1 << 28), among: 600_000)

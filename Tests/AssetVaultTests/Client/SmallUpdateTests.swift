@@ -10,13 +10,12 @@ import VaultFileSystem
 
 /// An update downloads what changed.
 @Suite(.timeLimit(.minutes(5))) struct SmallUpdateTests {
-    let hosted: HostedGame
-    let one: PackID
+    let world: World
+    let one = PackID.one
 
     /// Version 1, of a megabyte in some twenty pieces, is hosted.
     init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID(Game.id)
+        world = try await World.withPacks()
         try await publish(1)
     }
 
@@ -30,19 +29,17 @@ import VaultFileSystem
     }
 
     private func publish(_ version: UInt64) async throws {
-        try await hosted.game.publish(Self.files(version))
+        try await world.publish(Self.files(version))
     }
 
     private func sealedClient() throws -> VaultClient {
-        var configuration = try hosted.configuration()
-        configuration.form = .sealed
-        return try VaultClient(configuration)
+        return try world.client { $0.form = .sealed }
     }
 
     /// A hosted pack's file, as the site lists it to `client`.
     private func hostedPack(_ client: VaultClient, _ name: String) async throws -> PackFile {
-        let bytes = try hosted.hosted(try await client.pack(withID: one))
-        let path = hosted.game.place.vault.path.appending(name)
+        let bytes = try world.hosted(try await client.pack(withID: one))
+        let path = world.place.vault.path.appending(name)
         try OpenFile(creating: path, permissions: 0o644).write(bytes.span, at: 0)
         return try PackFile(opening: path, as: nil)
     }
@@ -58,11 +55,11 @@ import VaultFileSystem
         _ = try await sealedClient().fetch()
         try await publish(2)
         func careful(_ allowance: UInt64) throws -> VaultClient {
-            var configuration = try hosted.configuration()
-            configuration.form = .sealed
-            configuration.network = .metered
-            configuration.policy.meteredAllowance = allowance
-            return try VaultClient(configuration)
+            return try world.client {
+                $0.form = .sealed
+                $0.network = .metered
+                $0.policy.meteredAllowance = allowance
+            }
         }
         let tooCareful = try careful(50_000)
         let cost = try await tooCareful.costs(of: .only([one])).reduce(0) { $0 + $1.cost.bytes }
@@ -86,16 +83,16 @@ import VaultFileSystem
         try await client.refresh()
         let cost = try UpdateCost(of: try await hostedPack(client, "new"), reusing: [old])
         #expect(cost.reusedPieces > 8 && cost.bytes < 120_000)
-        let before = (try await hosted.server.packBytesAtRest, hosted.server.packs.count)
+        let before = (try await world.server.packBytesAtRest, world.server.packs.count)
         let costs = try await client.costs()
         #expect(costs.map(\.id) == [one] && costs.map(\.version) == [3] && costs.map(\.cost) == [cost])
-        let lookedAt = (try await hosted.server.packBytesAtRest, hosted.server.packs.count)
+        let lookedAt = (try await world.server.packBytesAtRest, world.server.packs.count)
         #expect(lookedAt.0 > before.0 && lookedAt.0 - before.0 < 20_000)
-        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
+        #expect(try Folder(opening: world.layout.ephemeral).names().isEmpty)
         let updates = client.statusUpdates(for: one)
         _ = try await client.fetch()
-        #expect(UInt64(try await hosted.server.packBytesAtRest - lookedAt.0) == cost.bytes)
-        #expect(hosted.server.packs.count - lookedAt.1 == cost.requests)
+        #expect(UInt64(try await world.server.packBytesAtRest - lookedAt.0) == cost.bytes)
+        #expect(world.server.packs.count - lookedAt.1 == cost.requests)
         try await expectContent(2, client)
         #expect(try await client.costs() == [])
         client.endStatusUpdates()
@@ -107,13 +104,13 @@ import VaultFileSystem
 
     /// Without a key: waiting packs are reused like loaded ones.
     @Test func aDownloaderReusesPiecesWithoutAKey() async throws {
-        let downloader = try hosted.downloader()
+        let downloader = try world.downloader()
         #expect(try await downloader.run(.install).firstError == nil)
         try await publish(2)
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         #expect(try await downloader.run(.update).firstError == nil)
-        #expect(hosted.server.packBytes - before < 120_000)
-        let client = try hosted.client()
+        #expect(world.server.packBytes - before < 120_000)
+        let client = try world.client()
         try await client.unlock()
         try await expectContent(2, client)
     }
@@ -123,15 +120,15 @@ import VaultFileSystem
         let client = try sealedClient()
         _ = try await client.fetch()
         try await publish(2)
-        hosted.answer { _ in .wholeFile }
+        world.answer { _ in .wholeFile }
         let updates = client.statusUpdates(for: one)
-        let before = hosted.server.packs.count
+        let before = world.server.packs.count
         let costs = try await client.costs()
         #expect(costs.count == 1 && costs[0].cost.bytes == costs[0].cost.length)
-        let lookedAt = hosted.server.packs.count
+        let lookedAt = world.server.packs.count
         _ = try await client.fetch()
-        #expect(hosted.server.packs.dropFirst(before).map(\.status) == [200, 200])
-        #expect(hosted.server.packs[lookedAt].bodyBytes == Int(costs[0].cost.length))
+        #expect(world.server.packs.dropFirst(before).map(\.status) == [200, 200])
+        #expect(world.server.packs[lookedAt].bodyBytes == Int(costs[0].cost.length))
         try await expectContent(2, client)
         client.endStatusUpdates()
         var reported = 0
@@ -148,45 +145,43 @@ import VaultFileSystem
         let path = try await client.lease(of: one).root
         try flipByte(of: path, at: 150_000)
         try await publish(2)
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         _ = try await client.fetch()
-        let sent = hosted.server.packBytes - before
+        let sent = world.server.packBytes - before
         #expect(sent > 120_000 && sent < 400_000, "\(sent)")
         try await expectContent(2, client)
     }
 
     /// The partial download of a superseded version is reused.
     @Test func anEarlierPartialDownload() async throws {
-        hosted.answer { $0.earlier == 1 ? .cut(after: 500_000) : .hangUpAfterTail($0) }
-        var configuration = try hosted.configuration(keys: false)
-        configuration.retries.attempts = 1
-        let first = try VaultClient(configuration)
+        world.answer { $0.earlier == 1 ? .cut(after: 500_000) : .hangUpAfterTail($0) }
+        let first = try world.client(keys: false) { $0.retries.attempts = 1 }
         #expect(await category { _ = try await first.fetch() } == .unavailable)
-        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().count == 1)
-        hosted.answer { _ in .file }
+        #expect(try Folder(opening: world.layout.ephemeral).names().count == 1)
+        world.answer { _ in .file }
         try await publish(2)
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         let client = try sealedClient()
         _ = try await client.fetch()
-        let sent = hosted.server.packBytes - before
+        let sent = world.server.packBytes - before
         #expect(sent > 300_000 && sent < 700_000, "\(sent)")
         try await expectContent(2, client)
-        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
+        #expect(try Folder(opening: world.layout.ephemeral).names().isEmpty)
     }
 
     /// A pack with the same content key under another ID, as after a change of names.
     @Test func aRenamedPackIsReused() async throws {
         _ = try await sealedClient().fetch()
-        let layout = hosted.game.place.layout
+        let layout = world.layout
         for area in [layout.permanent, layout.permanent.appending("@state")] {
             try FileSystem.move(
                 area.appending("levels"), to: area.appending("stages"), replacing: false)
         }
         try await publish(2)
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         let client = try sealedClient()
         _ = try await client.fetch()
-        #expect(hosted.server.packBytes - before < 120_000)
+        #expect(world.server.packBytes - before < 120_000)
         try await expectContent(2, client)
     }
 
@@ -195,17 +190,17 @@ import VaultFileSystem
         let client = try sealedClient()
         _ = try await client.fetch()
         try await publish(2)
-        let home = hosted.game.place.home
-        hosted.answer { request in
+        let home = world.place.home
+        world.answer { request in
             // The tail is asked for when the old packs are open.
             for name in (try? Folder(opening: home).names()) ?? [] where name.ends(with: ".avpack") {
                 try? FileSystem.removeFile(home.appending(String(decoding: name, as: UTF8.self)))
             }
             return .file
         }
-        let before = hosted.server.packBytes
+        let before = world.server.packBytes
         _ = try await client.fetch()
-        #expect(hosted.server.packBytes - before < 120_000)
+        #expect(world.server.packBytes - before < 120_000)
         try await expectContent(2, client)
     }
 }
@@ -224,16 +219,14 @@ extension FaultServer.Answer {
 /// The same where the old version stands opened: its pieces are sealed once more, with the key.
 extension SmallUpdateTests {
     private func openedClient() throws -> VaultClient {
-        var configuration = try hosted.configuration()
-        configuration.form = .opened
-        return try VaultClient(configuration)
+        return try world.client { $0.form = .opened }
     }
 
     /// Bytes of packs that a fetch takes.
     private func sent(by client: VaultClient) async throws -> Int {
-        let before = try await hosted.server.packBytesAtRest
+        let before = try await world.server.packBytesAtRest
         _ = try await client.fetch()
-        return try await hosted.server.packBytesAtRest - before
+        return try await world.server.packBytesAtRest - before
     }
 
     @Test func anOpenedTreeIsReused() async throws {
@@ -252,20 +245,20 @@ extension SmallUpdateTests {
         // The tree, its manifest, and what the next update needs.
         let root = try await client.lease(of: one).root
         #expect(try FileSystem.exists(FilePath(root.string + ".tail")))
-        #expect(try hosted.game.place.staged().count == 2)
+        #expect(try world.place.staged().count == 2)
         try await publish(3)
         #expect(try await sent(by: client) < 120_000)
         try await expectContent(3, client)
         try await client.remove(one)
-        #expect(try hosted.game.place.staged() == [])
+        #expect(try world.place.staged() == [])
     }
 
     /// With any compression, which is not recorded anywhere.
     @Test(arguments: Compression.allCases) func anyCompression(_ compression: Compression) async throws {
         let client = try openedClient()
-        try await hosted.game.publish(Self.files(1), as: "levels/other", compression)
+        try await world.publish(Self.files(1), as: "levels/other", compression)
         _ = try await sent(by: client)
-        try await hosted.game.publish(Self.files(2), as: "levels/other", compression)
+        try await world.publish(Self.files(2), as: "levels/other", compression)
         let reported = try await client.costs().reduce(0) { $0 + $1.cost.bytes }
         #expect(UInt64(try await sent(by: client)) == reported)
         #expect(reported < 120_000)
@@ -305,9 +298,9 @@ extension SmallUpdateTests {
     @Test func aDownloaderReusesNothingFromATree() async throws {
         _ = try await openedClient().fetch()
         try await publish(2)
-        let before = hosted.server.packBytes
-        #expect(try await hosted.downloader().run(.update).firstError == nil)
-        #expect(hosted.server.packBytes - before > 700_000)
+        let before = world.server.packBytes
+        #expect(try await world.downloader().run(.update).firstError == nil)
+        #expect(world.server.packBytes - before > 700_000)
         let client = try openedClient()
         #expect(try await sent(by: client) == 0)
         try await expectContent(2, client)

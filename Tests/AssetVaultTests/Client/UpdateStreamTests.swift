@@ -5,18 +5,15 @@ import VaultTransport
 
 /// The updates of a client, pause and cancellation.
 @Suite(.timeLimit(.minutes(5))) struct UpdateStreamTests {
-    let hosted: HostedGame
-    let one: PackID
+    let world: World
+    let one = PackID.one
 
-    init() async throws {
-        hosted = try await HostedGame()
-        one = try PackID("levels/one")
-    }
+    init() async throws { world = try await World.withPacks() }
 
     @Test func updatesOfALoadedPack() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         let updates = client.statusUpdates(for: one)
-        let others = client.statusUpdates(for: try PackID("extras"))
+        let others = client.statusUpdates(for: PackID.extras)
         _ = try await client.fetch()
         client.endStatusUpdates()
         var reported: [String] = []
@@ -39,8 +36,8 @@ import VaultTransport
     }
 
     @Test func updatesOfAFailedPack() async throws {
-        hosted.answer { _ in .status(404) }
-        let client = try hosted.client()
+        world.answer { _ in .status(404) }
+        let client = try world.client()
         let updates = client.statusUpdates
         #expect(await category { _ = try await client.fetch() } == .notHosted)
         client.endStatusUpdates()
@@ -57,7 +54,7 @@ import VaultTransport
 
     /// A reader that is released or cancelled blocks nobody.
     @Test func cancelledReadersBlockNobody() async throws {
-        let client = try hosted.client()
+        let client = try world.client()
         let reader = Task { [updates = client.statusUpdates] in
             for await _ in updates {}
             return true
@@ -70,7 +67,7 @@ import VaultTransport
 
     /// Half of the pack's pieces, then nothing more, and no end either.
     private func holdAfterHalf() {
-        hosted.answer { request in
+        world.answer { request in
             request.earlier == 0
                 ? .file
                 : .changed { reply in
@@ -91,12 +88,12 @@ import VaultTransport
     /// A pause ends the transfer and keeps its bytes; it resumes in the same call.
     @Test func pausedAndResumed() async throws {
         holdAfterHalf()
-        let client = try hosted.client()
+        let client = try world.client()
         let updates = client.statusUpdates(for: one)
         async let fetched = client.fetch()
         await waitForPieces(updates)
         client.pause(one)
-        while hosted.server.closed < hosted.server.exchanges.count {
+        while world.server.closed < world.server.exchanges.count {
             try await Task.sleep(for: .milliseconds(5))
         }
         guard case .downloading(let bytes, let total) = try await client.status(of: one).state else {
@@ -104,26 +101,24 @@ import VaultTransport
             return
         }
         #expect(bytes > Self.somePieces && bytes < total)
-        hosted.answer { _ in .file }
+        world.answer { _ in .file }
         client.resume(one)
         _ = try await fetched
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        let sent = hosted.server.packs.last?.bodyBytes ?? 0
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        let sent = world.server.packs.last?.bodyBytes ?? 0
         #expect(sent <= Int(total - bytes) + (512 << 10), "only the rest: \(sent)")
     }
 
     /// A paused pack blocks no other one, and is queued again when it resumes.
     @Test func aPausedPackBlocksNoOtherPack() async throws {
         holdAfterHalf()
-        var configuration = try hosted.configuration()
-        configuration.packsAtOnce = 1
-        let client = try VaultClient(configuration)
+        let client = try world.client { $0.packsAtOnce = 1 }
         let (updates, others) = (
-            client.statusUpdates(for: one), client.statusUpdates(for: try PackID("extras"))
+            client.statusUpdates(for: one), client.statusUpdates(for: PackID.extras)
         )
-        async let fetched: Void = client.ensureLocalAvailability(of: [one, PackID("extras")])
+        async let fetched: Void = client.ensureLocalAvailability(of: [one, .extras])
         await waitForPieces(updates)
-        hosted.answer { _ in .file }
+        world.answer { _ in .file }
         client.pause(one)
         for await case .finished(_, .loaded) in others { break }
         guard case .downloading = try await client.status(of: one).state else {
@@ -132,18 +127,18 @@ import VaultTransport
         }
         client.resume(one)
         _ = try await fetched
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     @Test func cancelledWhileQueued() async throws {
         holdAfterHalf()
         var limits = TransportLimits()
         limits.idle = .seconds(2)
-        var configuration = try hosted.configuration()
-        configuration.transport = SchemeTransport(limits: limits)
-        configuration.packsAtOnce = 1
-        let client = try VaultClient(configuration)
-        let extras = try PackID("extras")
+        let client = try world.client {
+            $0.transport = SchemeTransport(limits: limits)
+            $0.packsAtOnce = 1
+        }
+        let extras = PackID.extras
         let updates = client.statusUpdates
         async let failed = category { try await client.ensureLocalAvailability(of: [one, extras]) }
         var begun: [PackID] = []
@@ -153,7 +148,7 @@ import VaultTransport
         }
         let waiting = begun.first == one ? extras : one
         client.cancel(waiting)
-        hosted.answer { _ in .file }
+        world.answer { _ in .file }
         for id in begun {
             client.pause(id)
             client.resume(id)
@@ -167,7 +162,7 @@ import VaultTransport
 
     @Test func cancelled() async throws {
         holdAfterHalf()
-        let client = try hosted.client()
+        let client = try world.client()
         let updates = client.statusUpdates(for: one)
         async let failed = category { try await client.ensureLocalAvailability(of: one) }
         await waitForPieces(updates)
@@ -178,7 +173,7 @@ import VaultTransport
 
     @Test func theTaskIsCancelled() async throws {
         holdAfterHalf()
-        let client = try hosted.client()
+        let client = try world.client()
         let updates = client.statusUpdates(for: one)
         let task = Task { await category { try await client.ensureLocalAvailability(of: one) } }
         await waitForPieces(updates)
@@ -190,23 +185,23 @@ import VaultTransport
     /// The next fetch resumes what ran out of time.
     @Test func resumesAfterTheTimeIsUp() async throws {
         holdAfterHalf()
-        let client = try hosted.client()
+        let client = try world.client()
         #expect(await category { _ = try await client.fetch(within: .seconds(1)) } == .busy)
         try await expectTheRest()
     }
 
     /// Stored bytes are not fetched again, except for the incomplete piece.
     private func expectTheRest() async throws {
-        hosted.answer { _ in .file }
-        let before = hosted.server.packs.count
-        let client = try hosted.client()
+        world.answer { _ in .file }
+        let before = world.server.packs.count
+        let client = try world.client()
         guard case .downloading(let there, let total) = try await client.status(of: one).state else {
             Issue.record("it is no download")
             return
         }
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        let sent = hosted.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        let sent = world.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
         #expect(
             sent > 0 && sent <= Int(total - there) + (512 << 10), "\(sent), with \(there) of \(total) there")
     }

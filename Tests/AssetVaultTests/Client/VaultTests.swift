@@ -10,12 +10,12 @@ import VaultSite
 
 /// What an app meets: one object for updates, reading, requests and packs.
 @Suite(.timeLimit(.minutes(5))) struct VaultTests {
-    private let hosted: HostedGame
+    private let world: World
     private let vault: Vault
 
     init() async throws {
-        hosted = try await HostedGame(policies: [:])
-        vault = try Vault(hosted.configuration())
+        world = try await World.withPacks([:])
+        vault = try Vault(world.configuration())
     }
 
     @Test func updatesAndReads() async throws {
@@ -28,8 +28,8 @@ import VaultSite
             #expect(seen.last == 1)
             #expect(seen == seen.sorted())
         }
-        #expect(try await vault["levels/one"].bytes("noise") == HostedGame.one)
-        #expect(try await vault["levels/one"].reader("noise").read(5..<9) == Array(HostedGame.one[5..<9]))
+        #expect(try await vault["levels/one"].bytes("noise") == World.one)
+        #expect(try await vault["levels/one"].reader("noise").read(5..<9) == Array(World.one[5..<9]))
         #expect(try await vault["levels/one"].files.map(\.path.string) == ["noise"])
         // Nothing is missing: the progress is at its end at once.
         let second = Mutex<[Double]>([])
@@ -44,8 +44,8 @@ import VaultSite
         #expect(try await vault["extras"].status.availability == .available)
         try await vault.update()
         #expect(try await vault.packs.map(\.availability) == [.upToDate, .upToDate])
-        try await hosted.game.publish(["noise": [1, 2, 3]], as: "extras")
-        try await hosted.withdraw(PackID("levels/one"))
+        try await world.publish(["noise": [1, 2, 3]], as: "extras")
+        try await world.withdraw(PackID("levels/one"))
         try await vault.costs()
         #expect(try await vault["extras"].status.availability == .outOfDate)
         #expect(try await vault["levels/one"].status.availability == .obsolete)
@@ -54,7 +54,7 @@ import VaultSite
 
     /// A pack that fails is in the report, and the others are loaded; the progress ends before 1.
     @Test func aFailureOfOnePack() async throws {
-        hosted.answer { $0.path.contains("extras") ? .changed { $0 = .init(status: 404, body: []) } : .file }
+        world.answer { $0.path.contains("extras") ? .changed { $0 = .init(status: 404, body: []) } : .file }
         let last = Mutex(0.0)
         let report = try await vault.update { progress in last.withLock { $0 = progress.fraction } }
         #expect(report.loaded.map(\.description) == ["levels/one"])
@@ -63,33 +63,33 @@ import VaultSite
     }
 
     @Test func withoutAKey() async throws {
-        let keyless = try Vault(hosted.configuration(keys: false))
+        let keyless = try Vault(world.configuration(keys: false))
         let report = try await keyless.update()
         #expect(report.awaitingKey.count == 2 && report.loaded.isEmpty && report.failed.isEmpty)
         #expect(try await keyless["extras"].status.availability == .awaitingKey)
         #expect(await category { _ = try await keyless["extras"].bytes("noise") } == .key)
-        #expect(try await keyless.unlock(with: hosted.game.place.keys).count == 2)
-        #expect(try await keyless["extras"].bytes("noise") == HostedGame.extras)
+        #expect(try await keyless.unlock(with: world.place.keys).count == 2)
+        #expect(try await keyless["extras"].bytes("noise") == World.extras)
     }
 
     /// What is set counts for the next call.
     @Test func settingsMayChange() async throws {
-        try await hosted.game.set("apps", of: ["extras": .object(["from": "2.0"])])
+        try await world.declare("apps", of: ["extras": .object(["from": "2.0"])])
         vault.settings.appVersion = try AppVersion("1.0")
         #expect(try await vault.update().loaded.map(\.description) == ["levels/one"])
         vault.settings.appVersion = try AppVersion("2.0")
         #expect(try await vault.update().loaded.map(\.description) == ["extras"])
         vault.settings.network = .none
         #expect(await category { try await vault.update() } == .unreachable)
-        #expect(try await vault["extras"].bytes("noise") == HostedGame.extras)
+        #expect(try await vault["extras"].bytes("noise") == World.extras)
     }
 
     @Test func accessByTag() async throws {
-        try await hosted.tag(["extras": ["campaign"]])
+        try await world.tag(["extras": ["campaign"]])
         let bytes = try await vault.withAccess(to: ["campaign"]) { files in
             try await files.contents(of: EntryPath("noise"))
         }
-        #expect(bytes == HostedGame.extras)
+        #expect(bytes == World.extras)
         #expect(await category { try await vault.withAccess(to: ["none"]) { _ in } } == .unknownTag)
     }
 

@@ -6,55 +6,54 @@ import Testing
 
 /// What may come over a metered network is a limit of the transfer itself, whatever the host sends.
 @Suite(.timeLimit(.minutes(5))) struct MeteredAllowanceTests {
-    let game: HostedGame
-    let one: PackID
+    let world: World
+    let one = PackID.one
     private let allowance: UInt64 = 300_000
     /// Bytes of one chunk, which is received before it is counted.
     private let chunk: UInt64 = 128 << 10
 
     init() async throws {
-        game = try await HostedGame(policies: ["levels/one": "essential", "extras": "onDemand"])
-        one = try PackID("levels/one")
+        world = try await World.withPacks(["levels/one": "essential", "extras": "onDemand"])
     }
 
     private func metered(keys: Bool = true, within allowance: UInt64? = nil) throws -> VaultConfiguration {
-        var configuration = try game.configuration(keys: keys)
+        var configuration = try world.configuration(keys: keys)
         configuration.network = .metered
         configuration.policy.meteredAllowance = allowance ?? self.allowance
         return configuration
     }
 
     private func received() async throws -> UInt64 {
-        try await VaultStore(game.game.place.layout).networkUsage().packs[one]?.metered ?? 0
+        try await VaultStore(world.layout).networkUsage().packs[one]?.metered ?? 0
     }
 
     /// An update of which little must come, and the bytes of that; its index was asked for once to know them.
     private func update() async throws -> (content: [UInt8], cost: UInt64) {
-        _ = try await game.client().fetch()
-        var changed = HostedGame.one
+        _ = try await world.client().fetch()
+        var changed = World.one
         changed[450_000] ^= 1
-        try await game.game.publish(["noise": changed])
-        let costs = try await game.client().costs()
+        try await world.publish(["noise": changed])
+        let costs = try await world.client().costs()
         return (changed, costs.reduce(0) { $0 + $1.cost.bytes })
     }
 
     /// How often the newest version was asked for.
     private var asked: Int {
-        let last = game.server.packs.last?.request.path
-        return game.server.packs.filter { $0.request.path == last }.count
+        let last = world.server.packs.last?.request.path
+        return world.server.packs.filter { $0.request.path == last }.count
     }
 
     /// The first request is for the index: what is missing is little. Then the host sends whole files instead of parts.
     @Test func aHostThatTurnsToWholeFiles() async throws {
         let (changed, cost) = try await update()
-        game.answer { $0.earlier < 2 ? .file : .wholeFile }
+        world.answer { $0.earlier < 2 ? .file : .wholeFile }
         let client = try VaultClient(metered(within: cost))
         #expect(await category { _ = try await client.fetch() } == .limit)
         #expect(asked == 3)
         #expect(try await received() <= cost)
         // What came counts only in the call for which it came, and the earlier version stays until the update is there.
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
-        game.answer { _ in .file }
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        world.answer { _ in .file }
         _ = try await VaultClient(metered(within: cost)).fetch()
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == changed)
     }
@@ -62,8 +61,8 @@ import Testing
     /// Also where the host does not say how long its answer is.
     @Test func aHostThatSaysNoLength() async throws {
         let (_, cost) = try await update()
-        let whole = try await game.hosted(game.client().pack(withID: one))
-        game.answer { $0.earlier < 2 ? .file : .bytes(whole, length: nil) }
+        let whole = try await world.hosted(world.client().pack(withID: one))
+        world.answer { $0.earlier < 2 ? .file : .bytes(whole, length: nil) }
         let client = try VaultClient(metered(within: cost))
         #expect(await category { _ = try await client.fetch() } == .limit)
         #expect(asked == 3)
@@ -76,7 +75,7 @@ import Testing
         #expect(report.firstError?.category == .limit, "\(report)")
         #expect(try await received() <= allowance)
         // It is no failure of the pack, which is as urgent in the next run.
-        if case .failed = try await game.client().status(of: one).state { Issue.record("it has failed") }
+        if case .failed = try await world.client().status(of: one).state { Issue.record("it has failed") }
         // Where the network is not metered there is no such limit.
         var unmetered = try metered(keys: false)
         unmetered.network = .unrestricted
@@ -85,8 +84,8 @@ import Testing
 
     /// Pieces that fail verification count, too, and no other pack of the call is asked for once nothing is left.
     @Test func uselessBytes() async throws {
-        try await game.declare(["extras": "essential"])
-        game.answer { _ in
+        try await world.declare(["extras": "essential"])
+        world.answer { _ in
             .changed { reply in
                 // Of whole files one piece is wrong.
                 if reply.body.count > 100_000 { reply.body[100] ^= 1 }
@@ -97,14 +96,14 @@ import Testing
         configuration.packsAtOnce = 1
         let report = try await PackDownloader(configuration).run(.install)
         #expect(report.firstError != nil)
-        let usage = try await VaultStore(game.game.place.layout).networkUsage()
+        let usage = try await VaultStore(world.layout).networkUsage()
         let sum = usage.packs.values.reduce(0) { $0 + $1.metered }
         #expect(sum <= allowance + chunk, "\(usage.packs)")
     }
 
     /// Bodies that nobody reads, such as those of redirects: each leads to the next.
     @Test func bodiesOfRedirects() async throws {
-        game.answer { request in
+        world.answer { request in
             .changed { reply in
                 reply.status = 302
                 reply.headers["Location"] = request.path
@@ -114,7 +113,7 @@ import Testing
         }
         let report = try await PackDownloader(metered(keys: false)).run(.install)
         #expect(report.firstError?.category == .limit, "\(report)")
-        #expect(game.server.packs.count <= 3, "\(game.server.packs.count)")
+        #expect(world.server.packs.count <= 3, "\(world.server.packs.count)")
         #expect(try await received() > allowance)
     }
 }

@@ -6,14 +6,14 @@ import Testing
 
 /// What it costs to ask for costs over a metered network.
 @Suite(.timeLimit(.minutes(5))) struct MeteredCostTests {
-    let game: ManyPacks
+    let many: ManyPacks
     /// In the order of their downloads, with the bytes of their indexes and catalogs.
     let packs: [(id: PackID, tail: UInt64)]
 
     init() async throws {
         // Of smaller packs no index is asked for.
-        game = try await ManyPacks(tags: 1, packsPerTag: 4, size: 300_000, large: 1)
-        let client = try game.client(packsAtOnce: 1)
+        many = try await ManyPacks(tags: 1, packsPerTag: 4, size: 300_000, large: 1)
+        let client = try many.client(packsAtOnce: 1)
         var packs: [(PackID, UInt64)] = []
         for id in try await client.costs(of: .tagged(["t0"])).map(\.id) {
             packs.append((id, try await client.pack(withID: id).tailLength))
@@ -23,13 +23,13 @@ import Testing
 
     /// The bytes that come of each pack with an allowance that is too small for any.
     private func asked(within allowance: UInt64) async throws -> [PackID: UInt64] {
-        _ = try await game.server.packBytesAtRest
-        let before = game.sentBytes()
-        let client = try game.client(packsAtOnce: 1, meteredAllowance: allowance)
+        _ = try await many.world.server.packBytesAtRest
+        let before = many.sentBytes()
+        let client = try many.client(packsAtOnce: 1, meteredAllowance: allowance)
         client.network = .metered
         #expect(await category { _ = try await client.fetch(.tagged(["t0"])) } == .limit)
-        _ = try await game.server.packBytesAtRest
-        let sent = game.sentBytes().map { ($0, UInt64($1 - (before[$0] ?? 0))) }
+        _ = try await many.world.server.packBytesAtRest
+        let sent = many.sentBytes().map { ($0, UInt64($1 - (before[$0] ?? 0))) }
         return Dictionary(uniqueKeysWithValues: sent.filter { $0.1 > 0 })
     }
 

@@ -7,53 +7,53 @@ import Testing
 
 /// What an app allows of the network, also while work runs, and what is counted.
 @Suite(.timeLimit(.minutes(5))) struct NetworkUseTests {
-    let game: ResourceGame
+    let world: World
     let client: VaultClient
 
     init() async throws {
-        game = try await ResourceGame()
-        client = try game.client()
+        world = try await World.withLevels()
+        client = try world.client()
     }
 
     private var sentBytes: UInt64 {
-        UInt64(game.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes })
+        UInt64(world.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes })
     }
 
     @Test func withoutNetworkNothingIsSent() async throws {
         let second = ResourceRequest(tags: ["level2"], of: client)
         try await second.beginAccessing()
         client.network = .none
-        let asked = game.server.exchanges.count
+        let asked = world.server.exchanges.count
         // What is loaded needs none.
         let again = ResourceRequest(tags: ["level2"], of: client)
         try await again.beginAccessing()
         let third = ResourceRequest(tags: ["level3"], of: client)
         #expect(await category { try await third.beginAccessing() } == .unreachable)
         #expect(await category { try await client.refresh() } == .unreachable)
-        #expect(game.server.exchanges.count == asked)
+        #expect(world.server.exchanges.count == asked)
         client.network = .unrestricted
         try await third.beginAccessing()
     }
 
     /// What came before the network was taken away is not sent again.
     @Test func theNetworkGoesWhileItIsUsed() async throws {
-        game.hold()
+        world.hold()
         let request = ResourceRequest(tags: ["level4"], of: client)
         async let failure = category { try await request.beginAccessing() }
         while request.progress.bytes == 0 { try await Task.sleep(for: .milliseconds(1)) }
         client.network = .none
         #expect(await failure == .unreachable)
-        game.release()
+        world.release()
         client.network = .unrestricted
         try await request.beginAccessing()
-        #expect(try await request.contents(of: EntryPath("levels/4/map")) == ResourceGame.map(4))
+        #expect(try await request.contents(of: EntryPath("levels/4/map")) == World.map(4))
         // Beside the pack only what was sent and had not arrived.
         #expect(sentBytes < 320_000, "\(sentBytes)")
     }
 
     /// What is requested comes over a metered network, as far as that is allowed.
     @Test func anAllowanceForMeteredNetworks() async throws {
-        let careful = try game.client {
+        let careful = try world.client {
             $0.network = .metered
             $0.policy.meteredAllowance = 250_000
         }
@@ -76,7 +76,7 @@ import Testing
         try await large.beginAccessing()
         let usage = try await careful.store.networkUsage()
         let today = try #require(usage.days[TrafficLog.today])
-        #expect(today.all == UInt64(game.server.exchanges.reduce(0) { $0 + $1.bodyBytes }))
+        #expect(today.all == UInt64(world.server.exchanges.reduce(0) { $0 + $1.bodyBytes }))
         #expect(usage.packs[try PackID("game/level4")]?.metered ?? 0 > 200_000)
         #expect(usage.packs[try PackID("game/level4")]?.unmetered == 0)
         #expect(usage.packs[try PackID("game/level3")]?.unmetered ?? 0 > 200_000)
@@ -87,10 +87,10 @@ import Testing
 
 /// Prefetch packs and metered networks.
 @Suite(.timeLimit(.minutes(5))) struct MeteredPrefetchTests {
-    let game: HostedGame
+    let world: World
 
     init() async throws {
-        game = try await HostedGame(policies: ["levels/one": "prefetch", "extras": "essential"])
+        world = try await World.withPacks(["levels/one": "prefetch", "extras": "essential"])
     }
 
     private func deferred(_ client: VaultClient, _ body: () async throws -> Void) async throws -> [PackID] {
@@ -103,40 +103,40 @@ import Testing
     }
 
     @Test func prefetchPacksWait() async throws {
-        let client = try game.client()
+        let client = try world.client()
         client.network = .metered
         let found = try await deferred(client) { _ = try await client.fetch() }
         #expect(found.map(\.description) == ["levels/one"])
-        #expect(try await client.status(of: PackID("levels/one")).state == .absent)
-        #expect(try await client.status(of: PackID("extras")).state == .loaded)
+        #expect(try await client.status(of: .one).state == .absent)
+        #expect(try await client.status(of: .extras).state == .loaded)
         // What is named comes.
-        _ = try await client.fetch(.only([PackID("levels/one")]))
-        #expect(try await client.status(of: PackID("levels/one")).state == .loaded)
+        _ = try await client.fetch(.only([.one]))
+        #expect(try await client.status(of: .one).state == .loaded)
     }
 
     /// A network that becomes metered ends a prefetch, which is no failure.
     @Test func aNetworkBecomesMetered() async throws {
-        game.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
-        let client = try game.client()
+        world.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
+        let client = try world.client()
         let found = try await deferred(client) {
             async let fetched = client.fetch()
-            while try await client.status(of: PackID("levels/one")).state == .absent {}
+            while try await client.status(of: .one).state == .absent {}
             client.network = .metered
             _ = try await fetched
         }
         #expect(found.map(\.description) == ["levels/one"])
-        #expect(try await client.status(of: PackID("extras")).state == .loaded)
-        #expect(try await client.status(of: PackID("levels/one")).loadedVersion == nil)
+        #expect(try await client.status(of: .extras).state == .loaded)
+        #expect(try await client.status(of: .one).loadedVersion == nil)
     }
 
     @Test func aDownloaderObeys() async throws {
-        var configuration = try game.configuration(keys: false)
+        var configuration = try world.configuration(keys: false)
         configuration.network = .metered
         let seen = Mutex<Set<PackID>>([])
         _ = try await PackDownloader(configuration).run(.install) { update in
             if case .deferred(let id) = update { seen.withLock { _ = $0.insert(id) } }
         }
-        #expect(seen.withLock { $0 } == [try PackID("levels/one")])
-        #expect(try await game.client().status(of: PackID("extras")).state == .toBeTransferred)
+        #expect(seen.withLock { $0 } == [PackID.one])
+        #expect(try await world.client().status(of: .extras).state == .toBeTransferred)
     }
 }

@@ -7,20 +7,20 @@ import Testing
 
 /// Requests that are cancelled while the metadata are read, before any pack is planned.
 @Suite(.timeLimit(.minutes(5))) struct CancelledRequestTests {
-    let game: ResourceGame
+    let world: World
     let request: ResourceRequest
 
     init() async throws {
-        game = try await ResourceGame()
-        request = ResourceRequest(tags: ["level2"], of: try game.client())
+        world = try await World.withLevels()
+        request = ResourceRequest(tags: ["level2"], of: try world.client())
     }
 
     /// Begins the access at a host that never sends its timestamp, and calls `body` when that was asked for. Returns what `beginAccessing()`
     /// throws.
     private func begin(_ body: @Sendable () -> Void) async throws -> VaultError.Category? {
-        game.answerMetadata { $0.path.hasSuffix("timestamp.json") ? .steps([.hang]) : .file }
+        world.answerMetadata { $0.path.hasSuffix("timestamp.json") ? .steps([.hang]) : .file }
         async let failure = category { try await request.beginAccessing() }
-        while !game.server.exchanges.contains(where: { $0.request.path.hasSuffix("timestamp.json") }) {
+        while !world.server.exchanges.contains(where: { $0.request.path.hasSuffix("timestamp.json") }) {
             try await Task.sleep(for: .milliseconds(1))
         }
         body()
@@ -29,22 +29,22 @@ import Testing
 
     @Test func cancelling() async throws {
         #expect(try await begin { request.cancel() } == .cancelled)
-        #expect(game.askedPacks.isEmpty && request.packIDs.isEmpty)
+        #expect(world.askedPacks.isEmpty && request.packIDs.isEmpty)
         // It can begin again.
-        game.answerMetadata { _ in .file }
+        world.answerMetadata { _ in .file }
         try await request.beginAccessing()
-        #expect(try await request.contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))
+        #expect(try await request.contents(of: EntryPath("levels/2/map")) == World.map(2))
     }
 
     @Test func ending() async throws {
         #expect(try await begin { request.endAccessing() } == .cancelled)
-        #expect(game.askedPacks.isEmpty && request.packIDs.isEmpty)
+        #expect(world.askedPacks.isEmpty && request.packIDs.isEmpty)
         #expect(await category { try await request.beginAccessing() } == .usage)
     }
 
     @Test func cancellingItsProgress() async throws {
         let progress = request.makeProgress()
         #expect(try await begin { progress.cancel() } == .cancelled)
-        #expect(game.askedPacks.isEmpty && request.packIDs.isEmpty)
+        #expect(world.askedPacks.isEmpty && request.packIDs.isEmpty)
     }
 }

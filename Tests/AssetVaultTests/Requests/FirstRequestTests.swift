@@ -7,17 +7,17 @@ import VaultFileSystem
 @Suite(.timeLimit(.minutes(5))) struct FirstRequestTests {
     /// The history of roots is written before the root itself.
     @Test func theRootWasHalfPinned() async throws {
-        let game = try await ResourceGame()
-        try await game.client().refresh()
-        let trust = game.game.place.layout.trust(of: .app)
+        let world = try await World.withLevels()
+        try await world.client().refresh()
+        let trust = world.layout.trust(of: .app)
         for name in ["root.json", "timestamp.json", "snapshot.json", "targets.json"] {
             try FileSystem.removeFile(trust.appending(name))
         }
         #expect(try FileSystem.exists(trust.pushing("root_history/1.root.json")))
-        let client = try game.client()
+        let client = try world.client()
         let request = ResourceRequest(tags: ["level2"], of: client)
         #expect(try await request.conditionallyBeginAccessing() == false)
         try await request.beginAccessing()
-        #expect(try await request.contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))
+        #expect(try await request.contents(of: EntryPath("levels/2/map")) == World.map(2))
     }
 }

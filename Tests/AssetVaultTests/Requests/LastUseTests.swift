@@ -9,13 +9,13 @@ import VaultFileSystem
 
 /// When packs were used last, and by whom, as the order says in which they go.
 @Suite(.timeLimit(.minutes(5))) struct LastUseTests {
-    let game: ResourceGame
+    let world: World
     let client: VaultClient
-    private var layout: StoreLayout { game.game.place.layout }
+    private var layout: StoreLayout { world.layout }
 
     init() async throws {
-        game = try await ResourceGame()
-        client = try game.client()
+        world = try await World.withLevels()
+        client = try world.client()
     }
 
     private func order() throws -> [String] {
@@ -35,9 +35,9 @@ import VaultFileSystem
     }
 
     private func peer() throws -> RequestPeer {
-        let place = game.game.place
+        let place = world.place
         return try RequestPeer([
-            game.server.url, layout.permanent.removingLastComponent().string, place.vault.trustedRoot.string,
+            world.server.url, layout.permanent.removingLastComponent().string, place.vault.trustedRoot.string,
             place.vault.vaultKeys.string, "1000000000",
         ])
     }

@@ -41,7 +41,7 @@ final class LevelSite: Sendable {
         }
     }
 
-    let game: Game
+    let world: World
     let packs: [PackID: Pack]
     /// By version of the site, which counts from 1: the bytes of its timestamp, and the versions of its packs.
     private let timestamps: [[UInt8]]
@@ -68,8 +68,8 @@ final class LevelSite: Sendable {
 
     /// - Parameter count: versions of the site.
     init(_ count: Int) async throws {
-        let game = try await Game()
-        try game.declareTree(
+        let world = try await World()
+        try world.declareTree(
             Self.sources.map { ("\($0.number)", $0.tags) }, initial: ["level1"],
             preservation: ["level3": 80, "level7": 20])
         var packs: [PackID: Pack] = [:]
@@ -79,10 +79,10 @@ final class LevelSite: Sendable {
             var changed: [String: [String]] = [:]
             for source in Self.sources {
                 guard let files = source.files(at: version) else { continue }
-                for (path, bytes) in zip(source.paths, files) { try game.write(bytes, toTree: path) }
+                for (path, bytes) in zip(source.paths, files) { try world.write(bytes, toTree: path) }
                 changed[source.id] = files.map { SHA256.hash($0.span).hex }
             }
-            let listed = try await game.publishTree().packs
+            let listed = try await world.publish().packs
             for entry in listed {
                 guard let digests = changed[entry.id.description],
                     let source = Self.sources.first(where: { $0.id == entry.id.description })
@@ -94,10 +94,10 @@ final class LevelSite: Sendable {
                 ].digests[entry.version] = digests
             }
             versions.append(Dictionary(listed.map { ($0.id, $0.version) }, uniquingKeysWith: { $1 }))
-            let timestamp = game.place.vault.site.pushing("metadata/timestamp.json")
+            let timestamp = world.place.vault.site.pushing("metadata/timestamp.json")
             timestamps.append(try DurableFile.read(timestamp, limit: 1 << 20))
         }
-        (self.game, self.packs, self.timestamps, self.versions) = (game, packs, timestamps, versions)
+        (self.world, self.packs, self.timestamps, self.versions) = (world, packs, timestamps, versions)
     }
 
     func timestamp(of version: Int) -> [UInt8] { timestamps[version - 1] }

@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MissingKeyTests {
     /// The packs are downloaded once, and wait: nothing else is said of them.
     @Test func aClientWithoutKeys() async throws {
-        let game = try await ResourceGame()
-        let client = try game.client { $0.keys = nil }
+        let world = try await World.withLevels()
+        let client = try world.client { $0.keys = nil }
         let updates = client.statusUpdates
         async let states = {
             var states: [PackID: [PackState]] = [:]
@@ -24,10 +24,10 @@ import Testing
         }
         client.endStatusUpdates()
         #expect(await states.values.map { $0 } == [[.toBeTransferred], [.toBeTransferred]])
-        let count = game.server.exchanges.count
-        let request = ResourceRequest(tags: ["level2"], of: try game.client())
+        let count = world.server.exchanges.count
+        let request = ResourceRequest(tags: ["level2"], of: try world.client())
         try await request.beginAccessing()
-        #expect(try await request.contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))
-        #expect(game.server.exchanges.dropFirst(count).allSatisfy { !$0.request.isForPack })
+        #expect(try await request.contents(of: EntryPath("levels/2/map")) == World.map(2))
+        #expect(world.server.exchanges.dropFirst(count).allSatisfy { !$0.request.isForPack })
     }
 }

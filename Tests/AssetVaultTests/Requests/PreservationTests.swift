@@ -5,12 +5,12 @@ import Testing
 
 /// What goes first when disk space is needed.
 @Suite(.timeLimit(.minutes(5))) struct PreservationTests {
-    let game: ResourceGame
+    let world: World
     let client: VaultClient
 
     init() async throws {
-        game = try await ResourceGame()
-        client = try game.client()
+        world = try await World.withLevels()
+        client = try world.client()
         for level in 1...4 {
             let request = ResourceRequest(tags: ["level\(level)"], of: client)
             try await request.beginAccessing()
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    private var store: StoreAccess { StoreAccess(layout: game.game.place.layout, role: .app) }
+    private var store: StoreAccess { StoreAccess(layout: world.layout, role: .app) }
 
     private func order() throws -> [String] {
         try store.layout.purgeablePacks().map { String($0.id.description.dropFirst("game/".count)) }
@@ -32,7 +32,7 @@ import Testing
         // The texture has the tags of two levels: the higher one counts.
         #expect(try order() == ["level4", "level3", "level2", "level2.level3"])
         // Another process reads the same.
-        let other = VaultStore(game.game.place.layout)
+        let other = VaultStore(world.layout)
         #expect(try await other.preservationPriority(forTag: "level2") == 0.9)
         for priority in [-0.1, 1.1, .nan] {
             #expect(
@@ -62,6 +62,6 @@ import Testing
         let request = ResourceRequest(tags: ["level2"], of: client)
         #expect(try await request.conditionallyBeginAccessing() == false)
         try await request.beginAccessing()
-        #expect(try await request.contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))
+        #expect(try await request.contents(of: EntryPath("levels/2/map")) == World.map(2))
     }
 }

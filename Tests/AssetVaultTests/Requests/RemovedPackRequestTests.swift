@@ -7,21 +7,21 @@ import Testing
 /// Packs that another client removes while a request downloads them: they are still wanted.
 @Suite(.timeLimit(.minutes(5))) struct RemovedPackRequestTests {
     @Test func theRequestGetsThem() async throws {
-        let game = try await ResourceGame()
+        let world = try await World.withLevels()
         let pack = try PackID("game/level2.level3")
         // The first download of the shared texture takes about five minutes at this pace.
-        game.answer {
+        world.answer {
             $0.path.contains("level2.level3")
                 ? .changed { $0.pace = (count: 1 << 10, pause: .seconds(1)) } : .file
         }
-        let request = ResourceRequest(tags: ["level2"], of: try game.client())
+        let request = ResourceRequest(tags: ["level2"], of: try world.client())
         async let access: Void = request.beginAccessing()
-        while !game.askedPacks.contains(where: { $0.contains("level2.level3") }) {
+        while !world.askedPacks.contains(where: { $0.contains("level2.level3") }) {
             try await Task.sleep(for: .milliseconds(1))
         }
-        game.answer { _ in .file }
-        try await game.client().remove(pack)
+        world.answer { _ in .file }
+        try await world.client().remove(pack)
         try await access
-        #expect(try await request.contents(of: EntryPath("textures/grass")) == ResourceGame.texture)
+        #expect(try await request.contents(of: EntryPath("textures/grass")) == World.texture)
     }
 }

@@ -14,15 +14,15 @@ private final class Finished: Sendable {
 
 /// The order of requests, and what an app changes while they run.
 @Suite(.timeLimit(.minutes(5))) struct RequestOrderTests {
-    let game: ResourceGame
+    let world: World
     let client: VaultClient
     let requests: [ResourceRequest]
 
     /// Requests for the levels 1 to 4 of a host that is asked for one pack at a time.
     init() async throws {
-        game = try await ResourceGame()
-        game.hold()
-        let client = try game.client { $0.packsAtOnce = 1 }
+        world = try await World.withLevels()
+        world.hold()
+        let client = try world.client { $0.packsAtOnce = 1 }
         self.client = client
         requests = (1...4).map { ResourceRequest(tags: ["level\($0)"], of: client) }
     }
@@ -46,7 +46,7 @@ private final class Finished: Sendable {
                     || positions.allSatisfy({ requests[$0].progress.bytes == 0 })
                 { try? await Task.sleep(for: .milliseconds(1)) }
                 await body()
-                game.release()
+                world.release()
             }
         }
         return finished.positions
@@ -76,7 +76,7 @@ private final class Finished: Sendable {
         let order = try await order(of: [0, 1]) {
             requests[0].pause()
             requests[1].pause()
-            game.release()
+            world.release()
             try? await other.beginAccessing()
             #expect(!other.packIDs.isEmpty)
             #expect(requests[0].packIDs.isEmpty)
@@ -92,8 +92,8 @@ private final class Finished: Sendable {
         let order = try await order(of: [1, 3]) { requests[1].cancel() }
         #expect(order == [3])
         try await requests[1].beginAccessing()
-        #expect(try await requests[1].contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))
-        let sent = game.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes }
+        #expect(try await requests[1].contents(of: EntryPath("levels/2/map")) == World.map(2))
+        let sent = world.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes }
         #expect(sent < 1_200_000, "\(sent)")
     }
 
@@ -102,6 +102,6 @@ private final class Finished: Sendable {
         let order = try await order(of: [0, 1]) { requests[1].endAccessing() }
         #expect(order == [0])
         #expect(requests[1].packIDs.isEmpty)
-        #expect(try AccessNotes(layout: game.game.place.layout).current().count == 1)
+        #expect(try AccessNotes(layout: world.layout).current().count == 1)
     }
 }

@@ -9,12 +9,12 @@ import Testing
 
 /// How far a request is, as an app shows it: it reaches its end, however the request ends.
 @Suite(.timeLimit(.minutes(2))) struct RequestProgressTests {
-    let game: ResourceGame
+    let world: World
     let client: VaultClient
 
     init() async throws {
-        game = try await ResourceGame()
-        client = try game.client()
+        world = try await World.withLevels()
+        client = try world.client()
     }
 
     private func request(_ tags: String...) -> ResourceRequest {
@@ -123,13 +123,13 @@ import Testing
 
     /// Of an attempt that failed the updates end; those that were asked for afterwards are of the next one.
     @Test func aSecondAttempt() async throws {
-        game.answer { _ in .status(404) }
+        world.answer { _ in .status(404) }
         let request = request("level2")
         let failing = request.progressUpdates
         async let first = fractions(failing)
         #expect(await category { try await request.beginAccessing() } == .notHosted)
         #expect(await first.last != 1)
-        game.answer { _ in .file }
+        world.answer { _ in .file }
         let progress = request.makeProgress()
         let updates = request.progressUpdates
         async let second = fractions(updates)
@@ -143,12 +143,12 @@ import Testing
     }
 
     private var sentBytes: Int {
-        game.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes }
+        world.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes }
     }
 
     /// By the progress that an app shows: nothing is sent meanwhile.
     @Test func pausing() async throws {
-        game.answer { _ in .changed { $0.pace = (count: 1 << 12, pause: .milliseconds(30)) } }
+        world.answer { _ in .changed { $0.pace = (count: 1 << 12, pause: .milliseconds(30)) } }
         let request = request("level2")
         let progress = request.makeProgress()
         let begun = Mutex(false)

@@ -61,7 +61,7 @@ final class RequestWorld: Sendable {
             return started
         }
         let name = "process\(number)"
-        let vault = site.game.place.vault
+        let vault = site.world.place.vault
         try Folder(opening: scratch.path.appending("served")).symlink(name, target: vault.site)
         let peer = try RequestPeer([
             server.url + name + "/", layout.permanent.removingLastComponent().string,

@@ -8,16 +8,16 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RequestedTreeTests {
     /// Sealed packs are read as opened ones are, but they have no files.
     @Test func aSealedAndAnOpenedPack() async throws {
-        let game = try await ResourceGame()
-        let sealing = try game.client { $0.form = .sealed }
+        let world = try await World.withLevels()
+        let sealing = try world.client { $0.form = .sealed }
         _ = try await sealing.fetch(.only([PackID("game/level2.level3")]))
-        let request = ResourceRequest(tags: ["level2"], of: try game.client { $0.form = nil })
+        let request = ResourceRequest(tags: ["level2"], of: try world.client { $0.form = nil })
         try await request.beginAccessing()
-        let store = VaultStore(game.game.place.layout)
+        let store = VaultStore(world.layout)
         #expect(try await store.lease(of: PackID("game/level2")).form == .opened)
         #expect(try await store.lease(of: PackID("game/level2.level3")).form == .sealed)
         for (path, bytes) in [
-            ("levels/2/map", ResourceGame.map(2)), ("textures/grass", ResourceGame.texture),
+            ("levels/2/map", World.map(2)), ("textures/grass", World.texture),
         ] {
             let path = try EntryPath(path)
             #expect(try await request.contents(of: path) == bytes)
@@ -26,21 +26,21 @@ import Testing
             #expect(try await reader.read(70_000..<70_100) == Array(bytes[70_000..<70_100]))
         }
         let url = try await request.url(forResource: EntryPath("levels/2/map"))
-        #expect(try [UInt8](Data(contentsOf: url)) == ResourceGame.map(2))
+        #expect(try [UInt8](Data(contentsOf: url)) == World.map(2))
         #expect(
             await category { _ = try await request.url(forResource: EntryPath("textures/grass")) } == .usage)
     }
 
     /// Both packs have the path `noise`: the first one in the order of the site's list counts, whichever is named first.
     @Test func twoPacksWithOnePath() async throws {
-        let game = try await HostedGame()
-        try await game.tag(["extras": ["first"], Game.id: ["second"]])
-        try await game.list(["extras": 2, Game.id: 1])
-        let client = try game.client()
+        let world = try await World.withPacks()
+        try await world.tag(["extras": ["first"], World.id: ["second"]])
+        try await world.list(["extras": 2, World.id: 1])
+        let client = try world.client()
         let path = try EntryPath("noise")
         for (tags, bytes) in [
-            (["first", "second"], HostedGame.one), (["first"], HostedGame.extras),
-            (["second"], HostedGame.one),
+            (["first", "second"], World.one), (["first"], World.extras),
+            (["second"], World.one),
         ] as [([String], [UInt8])] {
             let request = ResourceRequest(tags: Set(tags), of: client)
             try await request.beginAccessing()

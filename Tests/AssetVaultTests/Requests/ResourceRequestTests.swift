@@ -8,12 +8,12 @@ import Testing
 
 /// Requests by tags.
 @Suite(.timeLimit(.minutes(5))) struct ResourceRequestTests {
-    let game: ResourceGame
+    let world: World
     let client: VaultClient
 
     init() async throws {
-        game = try await ResourceGame()
-        client = try game.client()
+        world = try await World.withLevels()
+        client = try world.client()
     }
 
     private func request(_ tags: String..., of other: VaultClient? = nil) -> ResourceRequest {
@@ -24,41 +24,41 @@ import Testing
 
     /// The packs that could be removed now.
     private func purgeable() throws -> [String] {
-        try game.game.place.layout.purgeablePacks().map(\.id.description)
+        try world.layout.purgeablePacks().map(\.id.description)
     }
 
     @Test func beginDownloadsWhatIsMissing() async throws {
         let second = request("level2")
         try await second.beginAccessing()
-        #expect(try await second.contents(of: map(2)) == ResourceGame.map(2))
-        #expect(try await second.contents(of: EntryPath("textures/grass")) == ResourceGame.texture)
+        #expect(try await second.contents(of: map(2)) == World.map(2))
+        #expect(try await second.contents(of: EntryPath("textures/grass")) == World.texture)
         #expect(await category { _ = try await second.contents(of: map(3)) } == .missing)
-        let asked = game.askedPacks
+        let asked = world.askedPacks
         #expect(asked.count == 2, "\(asked)")
         let third = request("level3")
         try await third.beginAccessing()
-        #expect(try await third.contents(of: map(3)) == ResourceGame.map(3))
-        #expect(try await third.contents(of: EntryPath("textures/grass")) == ResourceGame.texture)
-        #expect(game.askedPacks.subtracting(asked).count == 1)
+        #expect(try await third.contents(of: map(3)) == World.map(3))
+        #expect(try await third.contents(of: EntryPath("textures/grass")) == World.texture)
+        #expect(world.askedPacks.subtracting(asked).count == 1)
         #expect(third.packIDs.map(\.description) == ["game/level2.level3", "game/level3"])
     }
 
     /// What is loaded needs no network, not even for the metadata.
     @Test func loadedTagsNeedNoNetwork() async throws {
         try await request("level2").beginAccessing()
-        let count = game.server.exchanges.count
-        let other = request("level2", of: try game.client())
+        let count = world.server.exchanges.count
+        let other = request("level2", of: try world.client())
         try await other.beginAccessing()
-        #expect(try await other.contents(of: map(2)) == ResourceGame.map(2))
-        #expect(game.server.exchanges.count == count)
+        #expect(try await other.contents(of: map(2)) == World.map(2))
+        #expect(world.server.exchanges.count == count)
     }
 
     @Test func conditionalBegin() async throws {
         let first = request("level2")
         #expect(try await first.conditionallyBeginAccessing() == false)
-        #expect(game.server.exchanges.isEmpty)
+        #expect(world.server.exchanges.isEmpty)
         try await first.beginAccessing()
-        let asked = game.askedPacks
+        let asked = world.askedPacks
         let second = request("level2", "level3")
         #expect(try await second.conditionallyBeginAccessing() == false)
         #expect(second.packIDs.isEmpty)
@@ -68,7 +68,7 @@ import Testing
         #expect(try purgeable() == [])
         third.endAccessing()
         #expect(try purgeable().sorted() == ["game/level2", "game/level2.level3"])
-        #expect(game.askedPacks == asked)
+        #expect(world.askedPacks == asked)
     }
 
     /// A pack may go when the last request of all clients has ended; also by the end of the object.
@@ -76,7 +76,7 @@ import Testing
         let first = request("level2")
         try await first.beginAccessing()
         do {
-            let second = request("level3", of: try game.client())
+            let second = request("level3", of: try world.client())
             try await second.beginAccessing()
             first.endAccessing()
             #expect(try purgeable() == ["game/level2"])
@@ -88,7 +88,7 @@ import Testing
         try await initial.beginAccessing()
         initial.endAccessing()
         #expect(try !purgeable().contains("game/level1"))
-        #expect(try AccessNotes(layout: game.game.place.layout).current().isEmpty)
+        #expect(try AccessNotes(layout: world.layout).current().isEmpty)
     }
 
     @Test func misuse() async throws {
@@ -118,10 +118,10 @@ import Testing
         } catch {
             #expect(error.category == .unknownTag && "\(error)".contains("did you mean 'level3'"), "\(error)")
         }
-        let limited = try game.client { $0.policy.accessedSize = 600_000 }
+        let limited = try world.client { $0.policy.accessedSize = 600_000 }
         let second = request("level2", of: limited)
         try await second.beginAccessing()
-        let asked = game.askedPacks
+        let asked = world.askedPacks
         do {
             try await request("level3", of: limited).beginAccessing()
             Issue.record("it began")
@@ -129,20 +129,20 @@ import Testing
             // Map and texture of both levels, and 600,000 are allowed.
             #expect(error.category == .accessLimit && error.missingBytes == 100_005, "\(error)")
         }
-        #expect(game.askedPacks == asked)
+        #expect(world.askedPacks == asked)
         second.endAccessing()
         let third = request("level3", of: limited)
         try await third.beginAccessing()
-        try await game.server.stop()
+        try await world.server.stop()
         #expect(await category { try await request("level4").beginAccessing() } == .unreachable)
         // It can begin again.
-        let again = request("level4", of: try game.client())
+        let again = request("level4", of: try world.client())
         #expect(await category { try await again.beginAccessing() } == .unreachable)
         #expect(await category { try await again.beginAccessing() } == .unreachable)
     }
 
     @Test func progress() async throws {
-        game.slowDown()
+        world.slowDown()
         let request = request("level2")
         #expect(request.progress.fraction == 1)
         let updates = request.progressUpdates
@@ -159,7 +159,7 @@ import Testing
 
     /// As Foundation shows it, with a child for each pack.
     @Test func foundationProgress() async throws {
-        game.hold()
+        world.hold()
         let request = request("level2")
         let progress = request.makeProgress()
         async let failure = category { try await request.beginAccessing() }
@@ -170,7 +170,7 @@ import Testing
         progress.resume()
         progress.cancel()
         #expect(await failure == .cancelled)
-        game.release()
+        world.release()
         let again = ResourceRequest(tags: ["level2"], of: client)
         let complete = again.makeProgress()
         try await again.beginAccessing()
@@ -180,15 +180,15 @@ import Testing
 
     /// A pack that no host has is told from a host that is not reached.
     @Test func aMissingPack() async throws {
-        game.answer { _ in .status(404) }
+        world.answer { _ in .status(404) }
         #expect(await category { try await request("level2").beginAccessing() } == .notHosted)
-        game.answer { _ in .status(500) }
+        world.answer { _ in .status(500) }
         #expect(await category { try await request("level2").beginAccessing() } == .unavailable)
     }
 
     /// Too little disk space is reported before anything fails, with the bytes that are missing.
     @Test func lowDisk() async throws {
-        let full = try game.client { $0.policy.lowWaterMark = 1 << 60 }
+        let full = try world.client { $0.policy.lowWaterMark = 1 << 60 }
         let updates = full.statusUpdates
         do {
             try await request("level2", of: full).beginAccessing()
