@@ -8,27 +8,27 @@ import Testing
     /// All channels are signed by the targets keys. Who has only the keys of snapshot and timestamp can't list a build of
     /// `dev` as live: a list names its role.
     @Test(arguments: [nil, 2] as [Int64?]) func aThiefOfTheOnlineKeys(bins: Int64?) async throws {
-        let site = try await ChannelSite(bins: bins)
-        #expect(try await site.level() == "version 1")
-        for version in 4...6 { try await site.publish(version) }
+        let world = try await World.withChannels(bins: bins)
+        #expect(try await world.level() == "version 1")
+        for version in 4...6 { try await world.publish(level: "version \(version)") }
         var listed: [String: Int64] = [:]
         for suffix in bins.map({ (0..<$0).map { "bin-\($0)" } }) ?? [""] {
             let (source, target) =
                 suffix.isEmpty
                 ? ("channel.dev", "packs") : ("channel.dev.\(suffix)", suffix.replacing("bin", with: "packs"))
-            let newest = try await site.testSite.newestFile(of: source)
+            let newest = try await world.newestFile(of: source)
             let version = try #require(Int64(newest.prefix { $0 != "." }))
-            try site.folder.write(
+            try world.write(
                 "vault/site/metadata/\(version).\(target).json",
-                site.folder.bytes("vault/site/metadata/\(newest)"))
+                world.bytes("vault/site/metadata/\(newest)"))
             listed[target] = version
         }
-        try await site.testSite.raise([], to: 0, listing: listed)
-        try await site.testSite.fetch(nil, "--all", into: site.folder["new"]).failed(
+        try await world.raise([], to: 0, listing: listed)
+        try await world.fetch("--all", into: world["new"]).failed(
             76, naming: "signed as another role")
-        try await site.testSite.fetch(nil, "level", into: site.folder["new"]).failed(
+        try await world.fetch("level", into: world["new"]).failed(
             76, naming: "signed as another role")
-        #expect(try await site.testSite.status(of: site.folder["new"])["level"]?.version == nil)
-        #expect(try await site.level("--channel", "dev", in: site.folder["developer"]) == "version 6")
+        #expect(try await world.status(of: world["new"])["level"]?.version == nil)
+        #expect(try await world.level("--channel dev", in: world["developer"]) == "version 6")
     }
 }

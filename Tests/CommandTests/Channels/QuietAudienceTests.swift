@@ -4,29 +4,28 @@ import Testing
 
 /// Which files a key opens where names are quiet; `Scripts/Channels/quiet-audience.txt` has who reads the names.
 @Suite(.timeLimit(.minutes(5))) struct QuietAudienceTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
     private static let audiences: JSONObject = [
         "partner": "file:keys/partner.jwks", "tester": "file:keys/tester.jwks",
     ]
 
     /// A film for partners in both channels.
     init() async throws {
-        testSite = try await TestSite()
-        for name in ["film", "menu", "game"] { try folder.write("\(name)/file", name) }
+        world = try await World()
+        for name in ["film", "menu", "game"] { try world.write("\(name)/file", name) }
         for name in ["partner", "tester", "other"] { try await keygen(name) }
         try declare(["film": "partner"])
-        try await testSite.publish()
+        try await world.publish()
         try await promote()
     }
 
     private func keygen(_ name: String) async throws {
-        try await Command.run("keygen", "-o", folder["vault/keys/\(name).jwks"]).succeeded()
+        try await world.run("keygen -o $WORK/vault/keys/\(name).jwks").succeeded()
     }
 
     /// - Parameter packs: audiences by the names of packs.
     private func declare(_ packs: [String: String], _ audiences: JSONObject = audiences) throws {
-        try testSite.settings {
+        try world.settings {
             $0["quietNames"] = true
             $0["channels"] = ["dev", "live"]
             $0["audiences"] = .object(audiences)
@@ -36,7 +35,7 @@ import Testing
                         (
                             "hush/\(name)",
                             [
-                                "source": .string(folder[name]), "policy": "essential",
+                                "source": .string(world[name]), "policy": "essential",
                                 "for": [.string(audience)],
                             ]
                         )
@@ -45,30 +44,24 @@ import Testing
     }
 
     private func promote() async throws {
-        try await Command.run("promote", testSite.vault, "--from", "dev", "--to", "live", "--all").succeeded()
+        try await world.run("promote $VAULT --from dev --to live --all").succeeded()
     }
 
     private func restore(_ channel: String, to snapshot: Int) async throws {
-        try await Command.run(
-            "restore", testSite.vault, "--channel", channel, "--to", String(snapshot)
-        ).succeeded()
+        try await world.run("restore $VAULT --channel \(channel) --to \(String(snapshot))").succeeded()
     }
 
     /// The packs that a new client of a channel has by one key; nil where it can't read the names.
     private func packs(in channel: String, with key: String) async throws -> Set<String>? {
-        let keys = ["--keys", "file:\(folder["vault/keys/\(key).jwks"])"]
-        let list = try await Command.run(["list", testSite.site, "--channel", channel] + keys)
+        let keys = ["--keys", "file:\(world["vault/keys/\(key).jwks"])"]
+        let list = try await world.run("list $SITE --channel \(channel) \(keys)")
         guard list.exitCode == 0 else {
             #expect(list.exitCode == 77, "\(list.errorText)")
             return nil
         }
-        let store = folder["store-\(UUID().uuidString)"]
-        try await Command.run(
-            [
-                "fetch", testSite.site, "--store", store, "--trust", testSite.root, "--channel", channel,
-            ] + keys
-        ).succeeded()
-        let answer = try await Command.run("status", "--store", store, "--json").succeeded().json()
+        let store = world["store-\(UUID().uuidString)"]
+        try await world.run("fetch $SITE --store \(store) $TRUST --channel \(channel) \(keys)").succeeded()
+        let answer = try await world.run("status --store \(store) --json").succeeded().json()
         let loaded = try #require(answer["packs"]?.elements).filter { $0["version"] != nil }
         return Set(loaded.compactMap { ($0["name"] ?? $0["id"])?.text }).subtracting(["assetvault.names"])
     }
@@ -87,12 +80,12 @@ import Testing
     @Test func eachChannelHasReadersOfItsOwn() async throws {
         try await expect(["partner": ["hush/film"]], in: "live")
         try declare(["menu": "tester"])
-        try await testSite.publish()
+        try await world.publish()
         try await expect(["tester": ["hush/menu"]], in: "dev")
         try await expect(["partner": ["hush/film"]], in: "live")
-        #expect(try await testSite.publish().errorText.contains("nothing changed"))
+        #expect(try await world.publish().errorText.contains("nothing changed"))
         // No slot of one channel opens the table of the other.
-        let opened = try await testSite.packsOpened(by: folder["vault/keys/tester.jwks"])
+        let opened = try await world.packsOpened(by: world["vault/keys/tester.jwks"])
         #expect(opened.count == 2, "\(opened)")
         try await promote()
         for channel in ["dev", "live"] { try await expect(["tester": ["hush/menu"]], in: channel) }
@@ -105,24 +98,24 @@ import Testing
 
     /// The key is replaced in all channels, and the old one opens no later table.
     @Test func aReplacedKey() async throws {
-        let leaked = folder["vault/keys/partner.jwks"]
+        let leaked = world["vault/keys/partner.jwks"]
         func tables() throws -> Set<String> {
-            try Set(Tree(testSite.site).files.filter { $0.hasSuffix(".assetvault.names.avpack") })
+            try Set(Tree(world.site).files.filter { $0.hasSuffix(".assetvault.names.avpack") })
         }
         let known = try tables()
-        let listed = try Set(Tree(testSite.site).files.filter { $0.hasSuffix(".avpack") })
+        let listed = try Set(Tree(world.site).files.filter { $0.hasSuffix(".avpack") })
         try declare(["film": "partner"], Self.replaced)
-        try await testSite.publish()
+        try await world.publish()
         for channel in ["dev", "live"] { try await expect(["other": ["hush/film"]], in: channel) }
-        #expect(try Set(Tree(testSite.site).files.filter { $0.hasSuffix(".avpack") }) == listed)
+        #expect(try Set(Tree(world.site).files.filter { $0.hasSuffix(".avpack") }) == listed)
         // The old state is restored, and later names are published after it.
         try await restore("dev", to: 2)
         try await expect(["other": ["hush/film"]], in: "dev")
-        try await Command.run("restore", testSite.vault, "--channel", "dev", "--latest").succeeded()
+        try await world.run("restore $VAULT --channel dev --latest").succeeded()
         try declare(["film": "partner", "game": "partner"], Self.replaced)
-        try await testSite.publish()
+        try await world.publish()
         try await expect(["other": ["hush/film", "hush/game"]], in: "dev")
-        let opened = try await testSite.packsOpened(by: leaked)
+        let opened = try await world.packsOpened(by: leaked)
         #expect(try tables().intersection(opened) == known)
         #expect(try tables().count == 2)
         // Names stay: the film is not sealed again.

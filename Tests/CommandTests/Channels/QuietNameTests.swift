@@ -5,31 +5,30 @@ import Testing
 
 /// Sites whose public metadata hold no readable names; `Scripts/Channels/quiet-name.txt` has what is done with them.
 @Suite(.timeLimit(.minutes(5))) struct QuietNameTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
     /// Two packs, and a resource tree of three: all words that must not be read begin with `hush`.
     init() async throws {
-        testSite = try await TestSite()
-        for name in ["one", "two"] { try folder.write("\(name)/file", "content of \(name)") }
-        for name in ["a", "b1", "b2"] { try folder.write("tree/\(name)", "content of \(name)") }
+        world = try await World()
+        for name in ["one", "two"] { try world.write("\(name)/file", "content of \(name)") }
+        for name in ["a", "b1", "b2"] { try world.write("tree/\(name)", "content of \(name)") }
         try declare(isQuiet: true)
-        try await testSite.publish()
+        try await world.publish()
     }
 
     private func declare(isQuiet: Bool, _ change: (inout JSONObject) -> Void = { _ in }) throws {
-        try testSite.settings {
+        try world.settings {
             $0["quietNames"] = .bool(isQuiet)
             $0["packs"] = [
                 "hush/one": [
-                    "source": .string(folder["one"]), "policy": "essential", "tags": ["hush-tag"],
+                    "source": .string(world["one"]), "policy": "essential", "tags": ["hush-tag"],
                     "traits": ["hush-trait": "hush-value"],
                 ],
-                "hush-two": ["source": .string(folder["two"]), "policy": "onDemand"],
+                "hush-two": ["source": .string(world["two"]), "policy": "onDemand"],
             ]
             $0["resources"] = [
                 "hushgame": [
-                    "source": .string(folder["tree"]), "traits": ["hushscale": ["match": "nearest"]],
+                    "source": .string(world["tree"]), "traits": ["hushscale": ["match": "nearest"]],
                     "rules": [
                         ["paths": "a", "tags": ["husha"]],
                         ["paths": "b1", "tags": ["hushb"], "traits": ["hushscale": 1]],
@@ -43,7 +42,7 @@ import Testing
 
     /// What has a version in a store, by name.
     private func loaded(_ store: String? = nil) async throws -> Set<String> {
-        let answer = try await Command.run("status", "--store", store ?? testSite.store, "--json").succeeded()
+        let answer = try await world.run("status --store \(store ?? world.store) --json").succeeded()
         let packs = try #require(try answer.json()["packs"]?.elements).filter { $0["version"] != nil }
         return Set(packs.compactMap { ($0["name"] ?? $0["id"])?.text }).subtracting(["assetvault.names"])
     }
@@ -55,37 +54,34 @@ import Testing
             $0["bins"] = bins.map { .integer($0) }
             if hasChannels { $0["channels"] = ["beta", "live"] }
         }
-        try await testSite.publish()
+        try await world.publish()
         if hasChannels {
-            try await Command.run("promote", testSite.vault, "--from", "beta", "--to", "live", "--all")
-                .succeeded()
+            try await world.run("promote $VAULT --from beta --to live --all").succeeded()
         }
-        for file in try Tree(testSite.site).files {
-            let bytes = try folder.bytes("vault/site/\(file)")
+        for file in try Tree(world.site).files {
+            let bytes = try world.bytes("vault/site/\(file)")
             let text = String(decoding: bytes, as: UTF8.self) + file
             #expect(!text.contains("hush"), "\(file)")
         }
         // Nothing public says where the packs of a tag are listed.
-        let server = try FaultServer(testSite.site)
-        try await testSite.fetch(server.url, "--tag", "hushb", "--device", "hushscale=1").succeeded()
+        let server = try FaultServer(world.site)
+        try await world.fetch("--tag hushb --device hushscale=1", from: server.url).succeeded()
         #expect(Set(server.found.filter { $0.contains(".packs-") }).count == Int(bins ?? 0))
         #expect(try await loaded() == ["hushgame/hushb/hushscale-1"])
-        let audit = try await Command.run(["audit", testSite.site] + testSite.keys).succeeded()
+        let audit = try await world.run("audit $SITE $KEYS").succeeded()
         #expect(audit.text.contains("ok: 6 packs"), "\(audit.text)")
-        let before = try Tree(testSite.site)
-        let again = try await testSite.publish()
+        let before = try Tree(world.site)
+        let again = try await world.publish()
         #expect(again.text.contains("unchanged  6 packs"), "\(again.text)")
-        #expect(try Tree(testSite.site) == before)
+        #expect(try Tree(world.site) == before)
     }
 
     /// With keys, a listing without the table of names is an error.
     @Test func theTableIsNotListed() async throws {
-        try await testSite.forgeTargets { signed in
-            var targets = try #require(signed["targets"]?.members)
-            targets["packs/assetvault.names.avpack"] = nil
-            signed["targets"] = .object(targets)
+        try await world.forgeTargets {
+            try $0.change("targets") { $0["packs/assetvault.names.avpack"] = nil }
         }
-        try await Command.run(["list", testSite.site] + testSite.keys).failed(66, naming: "no table of them")
-        try await Command.run("list", testSite.site).succeeded()
+        try await world.run("list $SITE $KEYS").failed(66, naming: "no table of them")
+        try await world.run("list $SITE").succeeded()
     }
 }

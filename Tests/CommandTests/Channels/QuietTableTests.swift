@@ -5,58 +5,44 @@ import Testing
 /// A table of quiet names where a process is killed, or the publisher signs none; `Scripts/Channels/quiet-table.txt` has tables
 /// that do not arrive, or can't be opened.
 @Suite(.timeLimit(.minutes(10))) struct QuietTableTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
     /// A site with one pack.
     init() async throws {
-        testSite = try await TestSite()
-        for name in ["one", "new"] { try folder.write("\(name)/file", name) }
+        world = try await World()
+        for name in ["one", "new"] { try world.write("\(name)/file", name) }
         try declare(["one"])
-        try await testSite.publish()
+        try await world.publish()
     }
 
     /// Each has a tag of its name.
     private func declare(_ packs: [String]) throws {
-        try testSite.settings {
-            $0["quietNames"] = true
-            $0["packs"] = .object(
-                JSONObject(
-                    lastWins: packs.map { name in
-                        (
-                            "hush/\(name)",
-                            [
-                                "source": .string(folder[name]), "policy": "essential",
-                                "tags": [.string(name)],
-                            ]
-                        )
-                    }))
+        let members = packs.map {
+            ("hush/\($0)", ["policy": "essential", "tags": [.string($0)]] as JSONObject)
         }
+        try world.declare(Dictionary(uniqueKeysWithValues: members)) { $0["quietNames"] = true }
     }
 
     /// A kill between the table and the names that the store keeps of it.
     @Test func killedBeforeTheNamesAreKept() async throws {
-        try await testSite.fetch().succeeded()
+        try await world.fetch().succeeded()
         try declare(["one", "new"])
-        try await testSite.publish()
-        try await testSite.fetch(withKeys: false).succeeded()
-        let unlock = ["unlock", "--store", testSite.store] + testSite.keys
-        #expect(try await Command.run(unlock, dyingAt: "activationRecorded").exitCode == 137)
-        #expect(try await testSite.status()["hush/new"] == nil)
-        try await Command.run(unlock).succeeded()
-        #expect(try await testSite.status()["hush/new"]?.version == 1)
-        try await Command.run("access", "new", "--store", testSite.store, "--", "true").succeeded()
+        try await world.publish()
+        try await world.fetch(withKeys: false).succeeded()
+        #expect(try await world.run("unlock $STORE $KEYS", dyingAt: "activationRecorded").exitCode == 137)
+        #expect(try await world.status()["hush/new"] == nil)
+        try await world.run("unlock $STORE $KEYS").succeeded()
+        #expect(try await world.status()["hush/new"]?.version == 1)
+        try await world.run("access new $STORE -- true").succeeded()
     }
 
     /// The signed list has no table, though it says that names are quiet.
     @Test func anAuditOfASiteWithoutATable() async throws {
-        try await testSite.forgeTargets { signed in
-            var targets = signed["targets"]?.members ?? [:]
-            targets["packs/assetvault.names.avpack"] = nil
-            signed["targets"] = .object(targets)
+        try await world.forgeTargets {
+            try $0.change("targets") { $0["packs/assetvault.names.avpack"] = nil }
         }
-        for keys in [[], testSite.keys] {
-            let audit = try await Command.run(["audit", testSite.site] + keys)
+        for keys in [[], world.keys] {
+            let audit = try await world.run("audit $SITE \(keys)")
             #expect(audit.exitCode == 66, "\(audit.errorText)")
             #expect(audit.errorText.contains("lists no table of them"), "\(audit.errorText)")
         }

@@ -30,17 +30,13 @@ struct ByteCountTests {
     @Test(arguments: ["64", "0", "65535", "512KiB", "1MiB", "32MB", "MiB"]) func tooLittle(text: String)
         async throws
     {
-        try await Command.run(
-            "downloader", "u", "--store", "s", "--trust", "r", "--request", "periodic", "--memory", text
-        ).failed(64, naming: "--memory")
+        try await Command.run("downloader u --store s --trust r --request periodic --memory \(text)").failed(
+            64, naming: "--memory")
     }
 
     @Test(arguments: ["64MiB", "32MiB", "34MB", "67108864"]) func limits(text: String) async throws {
-        let testSite = try await TestSite(publishing: ["level"])
-        try await Command.run(
-            "downloader", testSite.site, "--store", testSite.store, "--trust", testSite.root, "--request",
-            "periodic", "--memory", text
-        ).succeeded()
-        #expect(try await testSite.status()["level"]?.state == "toBeTransferred")
+        let world = try await World("level")
+        try await world.run("downloader $SITE $STORE $TRUST --request periodic --memory \(text)").succeeded()
+        #expect(try await world.status()["level"]?.state == "toBeTransferred")
     }
 }

@@ -1,20 +1,17 @@
 import Testing
 
 struct CatTests {
-    let samplePack: SamplePack
-    init() throws { samplePack = try SamplePack() }
+    let sample: SamplePack
+    init() throws { sample = try SamplePack() }
 
     @Test func failsWhenTheOutputCannotBeWritten() async throws {
-        try await samplePack.seal()
-        let commands = [
-            ["cat", samplePack.pack, "run.sh"], ["open", samplePack.pack, "--tar", "-"],
-            ["inspect", samplePack.pack],
-            ["inspect", samplePack.pack, "--json"],
-        ]
-        for command in commands {
+        try await sample.seal()
+        for command in [
+            "cat $PACK run.sh", "open $PACK --tar -", "inspect $PACK", "inspect $PACK --json",
+        ] as [Words] {
             for (script, code) in [("exec \"$@\" > /dev/full", Int32(71)), ("exec \"$@\" >&-", 74)] {
-                try await Command.run(command + samplePack.keys, through: Command.shell(script))
-                    .failed(code, naming: "standard output")
+                try await sample.run("\(command) $KEYS", through: Command.shell(script)).failed(
+                    code, naming: "standard output")
             }
         }
     }

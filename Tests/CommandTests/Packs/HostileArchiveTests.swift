@@ -3,8 +3,8 @@ import Testing
 
 /// Hostile archives, made with Python.
 struct HostileArchiveTests {
-    let samplePack: SamplePack
-    init() throws { samplePack = try SamplePack() }
+    let sample: SamplePack
+    init() throws { sample = try SamplePack() }
 
     /// Python that adds to a tar `t`, with what the refusal names.
     static let tars: [(script: String, named: String)] = [
@@ -44,14 +44,12 @@ struct HostileArchiveTests {
     ]
 
     private func refuses(_ script: String, _ archive: String, naming name: String) async throws {
-        try await Tool.run(["python3", "-W", "ignore", "-c", script, samplePack.folder[archive]]).succeeded()
-        try await Tool.run("mkdir", samplePack.folder["outer"])
-        try await samplePack.unchanged {
+        try await Tool.run(["python3", "-W", "ignore", "-c", script, sample[archive]]).succeeded()
+        try await Tool.run("mkdir", sample["outer"])
+        try await sample.unchanged {
             // Two folders down, so that files outside it would be found.
-            try await Command.run(
-                ["seal", samplePack.folder[archive], "-o", samplePack.folder["outer/x.avpack"], "--id", "x"]
-                    + samplePack.keys
-            ).failed(65, naming: name)
+            try await sample.run("seal \(sample[archive]) -o $WORK/outer/x.avpack --id x $KEYS").failed(
+                65, naming: name)
         }
     }
 
@@ -69,12 +67,10 @@ struct HostileArchiveTests {
             """
         try await refuses(python, "hostile.tar", naming: named)
         // The same through a pipe.
-        let archive = try samplePack.folder.bytes("hostile.tar")
-        try await samplePack.unchanged {
-            try await Command.run(
-                ["seal", "-", "-o", samplePack.folder["outer/x.avpack"], "--id", "x"] + samplePack.keys,
-                input: archive
-            ).failed(65, naming: named)
+        let archive = try sample.bytes("hostile.tar")
+        try await sample.unchanged {
+            try await sample.run("seal - -o $WORK/outer/x.avpack --id x $KEYS", input: archive).failed(
+                65, naming: named)
         }
     }
 
@@ -95,20 +91,17 @@ struct HostileArchiveTests {
         switch ending {
         case "zip":
             try await Tool.run(
-                "zip", "-qr", samplePack.folder[name], ".", workingDirectory: FilePath(samplePack.level))
+                "zip", "-qr", sample[name], ".", workingDirectory: FilePath(sample.level))
         case "7z":
             try await Tool.run(
-                "7z", "a", "-bd", samplePack.folder[name], ".", workingDirectory: FilePath(samplePack.level))
-        default: try await Tool.run("tar", "caf", samplePack.folder[name], "-C", samplePack.level, ".")
+                "7z", "a", "-bd", sample[name], ".", workingDirectory: FilePath(sample.level))
+        default: try await Tool.run("tar", "caf", sample[name], "-C", sample.level, ".")
         }
-        let bytes = try samplePack.folder.bytes(name)
+        let bytes = try sample.bytes(name)
         for count in [100, bytes.count / 2, bytes.count * 9 / 10] {
-            try samplePack.folder.write(name, Array(bytes.prefix(count)))
-            try await samplePack.unchanged {
-                try await Command.run(
-                    ["seal", samplePack.folder[name], "-o", samplePack.pack] + samplePack.keys
-                )
-                .failed(65, naming: name)
+            try sample.write(name, Array(bytes.prefix(count)))
+            try await sample.unchanged {
+                try await sample.run("seal \(sample[name]) -o $PACK $KEYS").failed(65, naming: name)
             }
         }
     }

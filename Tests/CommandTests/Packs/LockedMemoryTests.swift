@@ -3,8 +3,8 @@ import Testing
 
 /// Keys are kept in locked memory; a system that refuses it is reported.
 struct LockedMemoryTests {
-    let samplePack: SamplePack
-    init() throws { samplePack = try SamplePack() }
+    let sample: SamplePack
+    init() throws { sample = try SamplePack() }
 
     /// Locks no memory, not even for root.
     private static let unlocked = Command.shell(
@@ -19,26 +19,20 @@ struct LockedMemoryTests {
     }
 
     @Test func unlockedMemoryIsReportedOnce() async throws {
-        let vault = samplePack.folder["vault"]
-        for arguments in [
-            ["keygen", "-o", samplePack.folder["new.jwks"]],
-            ["seal", samplePack.level, "-o", samplePack.pack] + samplePack.keys,
-            ["open", samplePack.pack, "-o", samplePack.folder["opened"]] + samplePack.keys, ["init", vault],
-            [
-                "publish", vault, "--pack", "one=\(samplePack.level)", "--keys",
-                "file:\(vault)/keys/vault.jwks",
-            ],
-        ] {
-            let result = try await Command.run(arguments, through: Self.unlocked).succeeded()
-            #expect(warnings(result) == 1, "\(arguments[0]): \(result.errorText)")
+        for words in [
+            "keygen -o $WORK/new.jwks", "seal $LEVEL -o $PACK $KEYS", "open $PACK -o $WORK/opened $KEYS",
+            "init $WORK/vault",
+            "publish $WORK/vault --pack one=$LEVEL --keys file:$WORK/vault/keys/vault.jwks",
+        ] as [Words] {
+            let result = try await sample.run(words, through: Self.unlocked).succeeded()
+            #expect(warnings(result) == 1, "\(words.list()[0]): \(result.errorText)")
         }
         // Without a key there is nothing to lock.
-        let result = try await Command.run("inspect", samplePack.pack, through: Self.unlocked).succeeded()
+        let result = try await sample.run("inspect $PACK", through: Self.unlocked).succeeded()
         #expect(warnings(result) == 0)
     }
 
     @Test func lockedMemoryIsNotReported() async throws {
-        #expect(
-            warnings(try await Command.run("keygen", "-o", samplePack.folder["new.jwks"]).succeeded()) == 0)
+        #expect(warnings(try await sample.run("keygen -o $WORK/new.jwks").succeeded()) == 0)
     }
 }

@@ -3,18 +3,14 @@ import Testing
 
 /// A pack that `seal` makes or replaces opens at any time, with its old or new content.
 @Suite(.timeLimit(.minutes(10))) struct ReplacedPackTests {
-    let samplePack: SamplePack
-    private let seal: [String]
+    let sample: SamplePack
+    private let seal: Words = "seal $WORK/new -o $WORK/place/out --id level --force $KEYS"
 
     init() async throws {
-        samplePack = try SamplePack()
-        try samplePack.folder.write("new/file", "new content")
-        try samplePack.folder.write("new/noise", SamplePack.noise(100_000, seed: 5))
-        seal = [
-            "seal", samplePack.folder["new"], "-o", samplePack.folder["place/out"], "--id", "level",
-            "--force",
-        ]
-        try samplePack.folder.makeFolder("place")
+        sample = try SamplePack()
+        try sample.write("new/file", "new content")
+        try sample.write("new/noise", Bytes.random(100_000, seed: 5))
+        try sample.makeFolder("place")
     }
 
     /// Seals again with a fault. A pack that is there afterwards must open.
@@ -23,30 +19,30 @@ import Testing
     {
         let hint = "\(fault) \(call) \(number)"
         let (place, out, opened) = (
-            samplePack.folder["place"], samplePack.folder["place/out"], samplePack.folder["opened"]
+            sample["place"], sample["place/out"], sample["opened"]
         )
         try await Tool.run("rm", "-rf", place, opened)
-        try samplePack.folder.makeFolder("place")
-        if replacing { try await samplePack.seal(nil, as: out) }
-        let result = try await Command.run(
-            seal + samplePack.keys, through: Sandbox.injecting(fault, into: call, number: number))
-        if try samplePack.folder.exists("place/out") {
-            let answer = try await samplePack.open(out, into: opened)
+        try sample.makeFolder("place")
+        if replacing { try await sample.seal(nil, as: out) }
+        let result = try await sample.run(
+            seal, through: Sandbox.injecting(fault, into: call, number: number))
+        if try sample.exists("place/out") {
+            let answer = try await sample.open(out, into: opened)
             #expect(answer.exitCode == 0, "\(answer.errorText) \(hint)")
             let (found, old) = (
-                try await SamplePack.listing(opened), try await SamplePack.listing(samplePack.level)
+                try await SamplePack.listing(opened), try await SamplePack.listing(sample.level)
             )
-            let new = try await SamplePack.listing(samplePack.folder["new"])
+            let new = try await SamplePack.listing(sample["new"])
             #expect(found == new || replacing && found == old, "\(hint)")
         } else {
             #expect(!replacing, "the pack is gone: \(hint)")
         }
         // Sealing again works and leaves no scratch files.
-        try await Command.run(seal + samplePack.keys).succeeded()
-        #expect(try samplePack.folder.names(in: "place") == ["out", "out.json"], "\(hint)")
+        try await sample.run(seal).succeeded()
+        #expect(try sample.names(in: "place") == ["out", "out.json"], "\(hint)")
         try await Tool.run("rm", "-rf", opened)
-        try await samplePack.open(out, into: opened).succeeded()
-        try await expectSameTree(samplePack.folder["new"], opened)
+        try await sample.open(out, into: opened).succeeded()
+        try await expectSameTree(sample["new"], opened)
         return result
     }
 
@@ -71,7 +67,7 @@ import Testing
                 #expect(number > 1, "\(call) was never called")
                 break
             }
-            result.failed(74, naming: samplePack.folder["place"])
+            result.failed(74, naming: sample["place"])
         }
     }
 }

@@ -8,8 +8,8 @@ import VaultFileSystem
 
 /// No command prints a key, or writes one to a file other than the key file: in raw, hex or Base64 form.
 @Suite(.timeLimit(.minutes(10))) struct SecrecyTests {
-    let samplePack: SamplePack
-    init() throws { samplePack = try SamplePack() }
+    let sample: SamplePack
+    init() throws { sample = try SamplePack() }
 
     /// A key in raw bytes, hex and Base64.
     private func forms(_ key: [UInt8]) -> [[UInt8]] {
@@ -21,7 +21,7 @@ import VaultFileSystem
     }
 
     private func contentKey(_ manifest: String) throws -> [UInt8] {
-        let slots = try samplePack.manifest(manifest).array("slots", at: "")
+        let slots = try sample.manifest(manifest).array("slots", at: "")
         let wrapped = try slots[0].asObject(at: "").string("wrapped", at: "")
         let bytes = try #require(Base64URL.decode(wrapped.utf8))
         let secret = SamplePack.secret
@@ -32,37 +32,30 @@ import VaultFileSystem
     }
 
     @Test func noKeyInAnyOutput() async throws {
-        let bad = samplePack.folder["bad.jwks"]
-        try samplePack.folder.write(
+        let bad = sample["bad.jwks"]
+        try sample.write(
             "bad.jwks", SamplePack.jwk(SamplePack.secret).dropLast(1) + ",", permissions: 0o600)
-        let open = samplePack.folder["open.jwks"]
-        try samplePack.folder.write("open.jwks", SamplePack.jwk(SamplePack.secret), permissions: 0o644)
-        let commands = [
-            ["seal", samplePack.level, "-o", samplePack.pack, "--json"] + samplePack.keys,
-            ["seal", samplePack.level, "-o", samplePack.pack] + samplePack.keys,
-            ["open", samplePack.pack, "-o", samplePack.folder["opened"]] + samplePack.keys,
-            ["open", samplePack.pack, "--tar", samplePack.folder["opened.tar"]] + samplePack.keys,
-            ["cat", samplePack.pack, "noise.bin"] + samplePack.keys,
-            ["inspect", samplePack.pack, "--json"] + samplePack.keys,
-            ["cat", samplePack.pack, "run.sh", "--keys", "file:\(bad)"],
-            ["cat", samplePack.pack, "run.sh", "--keys", "file:\(open)"],
-            ["cat", samplePack.pack, "run.sh", "--keys", "env:KEY"],
-            ["cat", samplePack.pack, "run.sh", "--keys", "fd:0"],
-            ["cat", samplePack.pack, "run.sh", "--keys", SamplePack.jwk(SamplePack.secret)],
-            ["cat", samplePack.pack, "run.sh", "--keys", SamplePack.encodedSecret],
-            ["cat", samplePack.pack, "run.sh", "--keys", "file:\(SamplePack.encodedSecret)"],
-            ["keygen", "-o", samplePack.keyFile],
+        let open = sample["open.jwks"]
+        try sample.write("open.jwks", SamplePack.jwk(SamplePack.secret), permissions: 0o644)
+        let sealing: [Words] = [
+            "seal $LEVEL -o $PACK --json $KEYS", "seal $LEVEL -o $PACK $KEYS",
+            "open $PACK -o $WORK/opened $KEYS", "open $PACK --tar $WORK/opened.tar $KEYS",
+            "cat $PACK noise.bin $KEYS", "inspect $PACK --json $KEYS",
         ]
+        let lookups = [
+            "file:\(bad)", "file:\(open)", "env:KEY", "fd:0", SamplePack.jwk(SamplePack.secret),
+            SamplePack.encodedSecret, "file:\(SamplePack.encodedSecret)",
+        ].map { "cat $PACK run.sh --keys \($0)" as Words }
         var printed: [UInt8] = []
-        for command in commands {
-            let result = try await Command.run(
-                command, input: Array(SamplePack.jwk(SamplePack.secret).dropLast(2).utf8),
+        for words in sealing + lookups + ["keygen -o \(sample.keyFile)"] {
+            let result = try await sample.run(
+                words, input: Array(SamplePack.jwk(SamplePack.secret).dropLast(2).utf8),
                 environment: ["KEY": SamplePack.encodedSecret])
             printed += result.output + result.errors
         }
-        try await Tool.run("rm", bad, open, samplePack.keyFile)
-        let texts = try FileManager.default.subpathsOfDirectory(atPath: samplePack.folder.path.string)
-            .compactMap { FileManager.default.contents(atPath: samplePack.folder[$0]) }
+        try await Tool.run("rm", bad, open, sample.keyFile)
+        let texts = try FileManager.default.subpathsOfDirectory(atPath: sample.path.string)
+            .compactMap { FileManager.default.contents(atPath: sample[$0]) }
         #expect(texts.count > 10)
         for form in forms(SamplePack.secret) + forms(try contentKey("level.avpack.json")) {
             #expect(Data(printed).range(of: Data(form)) == nil)
@@ -74,20 +67,19 @@ import VaultFileSystem
     }
 
     @Test func aFreshKeyIsNotPrinted() async throws {
-        let result = try await Command.run("keygen", "-o", samplePack.folder["new.jwks"]).succeeded()
-        let key = try samplePack.folder.json("new.jwks").array("keys", at: "")[0].asObject(at: "").string(
+        let result = try await sample.run("keygen -o $WORK/new.jwks").succeeded()
+        let key = try sample.json("new.jwks").array("keys", at: "")[0].asObject(at: "").string(
             "k", at: "")
         #expect(!result.text.contains(key) && !result.errorText.contains(key))
     }
 
     /// The process makes itself undumpable before it reads a key.
     @Test func processIsNotDumpable() async throws {
-        try await samplePack.seal()
-        let log = samplePack.folder["log"]
+        try await sample.seal()
+        let log = sample["log"]
         let strace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=prctl,openat"]
-        try await Command.run(["cat", samplePack.pack, "run.sh"] + samplePack.keys, through: strace)
-            .succeeded()
-        let lines = String(decoding: try samplePack.folder.bytes("log"), as: UTF8.self).split(separator: "\n")
+        try await sample.run("cat $PACK run.sh $KEYS", through: strace).succeeded()
+        let lines = try sample.text("log").split(separator: "\n")
         let call = "prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = 0"
         let place = try #require(lines.firstIndex { $0.hasSuffix(call) })
         // After that call strace as an ordinary user can no longer read file names.
@@ -97,21 +89,20 @@ import VaultFileSystem
 
     /// Aborted while it holds its keys and waits for its source.
     @Test func anAbortLeavesNoCore() async throws {
-        let place = try samplePack.folder.makeFolder("place")
-        try await Tool.run("mkfifo", samplePack.folder["pipe"])
-        let wrapper = Command.shell("ulimit -c unlimited; exec \"$@\" <> '\(samplePack.folder["pipe"])'")
-        let seal = ["seal", "-", "-o", "\(place)/out", "--id", "x"] + samplePack.keys
-        try await Command.whileRunning(seal, workingDirectory: FilePath(place), through: wrapper) { process in
+        let place = try sample.makeFolder("place")
+        try await Tool.run("mkfifo", sample["pipe"])
+        let wrapper = Command.shell("ulimit -c unlimited; exec \"$@\" <> '\(sample["pipe"])'")
+        let seal: Words = "seal - -o \(place)/out --id x $KEYS"
+        try await sample.whileRunning(seal, workingDirectory: FilePath(place), through: wrapper) {
+            process in
             // It waits in its scratch folder.
-            while try samplePack.folder.names(in: "place").isEmpty {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            try await wait { try !sample.names(in: "place").isEmpty }
             let limits = try String(contentsOfFile: "/proc/\(process.processID)/limits", encoding: .utf8)
             let core = try #require(
                 limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
             #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
             process.send(SIGABRT)
         }
-        #expect(try samplePack.folder.names(in: "place").allSatisfy { $0.hasPrefix(".assetvault-") })
+        #expect(try sample.names(in: "place").allSatisfy { $0.hasPrefix(".assetvault-") })
     }
 }

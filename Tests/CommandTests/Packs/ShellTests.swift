@@ -17,7 +17,7 @@ struct ShellTests {
     /// On a terminal of 80 columns no line of an example is broken but by a backslash, and the shell reads it.
     @Test(arguments: commands) func examplesCanBePasted(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
-        let help = try await Command.run(words + ["--help"], environment: ["COLUMNS": "80"]).succeeded().text
+        let help = try await Command.run("\(words) --help", environment: ["COLUMNS": "80"]).succeeded().text
         let example = try #require(help.components(separatedBy: "EXAMPLE\n").dropFirst().first)
         let lines = example.components(separatedBy: "\n\n")[0].split(separator: "\n")
         #expect(lines.allSatisfy { $0.hasPrefix("  ") && $0.count <= 80 }, "\(example)")
@@ -39,35 +39,31 @@ struct ShellTests {
     }
 
     @Test(arguments: ["bash", "zsh", "fish"]) func completionScripts(shell: String) async throws {
-        let script = try await Command.run("--generate-completion-script", shell).succeeded().text
+        let script = try await Command.run("--generate-completion-script \(shell)").succeeded().text
         // A command, and what one of its options takes.
         for word in ["purgeable", "install", "periodic"] { #expect(script.contains(word), "\(word)") }
     }
 
     /// The IDs of the packs that a store has.
     @Test func packsOfAStore() async throws {
-        let testSite = try await TestSite(publishing: ["one", "two"])
-        try await testSite.fetch().succeeded()
-        for words in [
-            ["remove", "o", "--store", testSite.store], ["remove", "o", "--store=\(testSite.store)"],
-        ] {
-            let answer = try await Command.run(
-                ["---completion", "remove", "--", "positional@0", "2", "1", "assetvault"] + words,
+        let world = try await World("one", "two")
+        try await world.fetch().succeeded()
+        for words in ["remove o $STORE", "remove o --store=\(world.store)"] as [Words] {
+            let answer = try await world.run(
+                "---completion remove -- positional@0 2 1 assetvault \(words)",
                 environment: ["SAP_SHELL": "bash"])
             #expect(answer.text.split(separator: "\n").map(String.init) == ["one", "two"], "\(answer)")
         }
-        let none = try await Command.run(
-            "---completion", "remove", "--", "positional@0", "1", "0", "assetvault", "remove")
+        let none = try await world.run("---completion remove -- positional@0 1 0 assetvault remove")
         #expect(none.exitCode == 0 && none.text == "\n", "\(none)")
     }
 
     /// The real shell with the real command.
     @Test func bashCompletes() async throws {
-        let testSite = try await TestSite(publishing: ["one", "two"])
-        try await testSite.fetch().succeeded()
-        let folder = testSite.folder
-        let script = try await Command.run("--generate-completion-script", "bash").succeeded()
-        try folder.write("completion.bash", script.output)
+        let world = try await World("one", "two")
+        try await world.fetch().succeeded()
+        let script = try await world.run("--generate-completion-script bash").succeeded()
+        try world.write("completion.bash", script.output)
         let lines = """
             PATH=$1:$PATH
             . "$2"
@@ -78,7 +74,7 @@ struct ShellTests {
             """
         let bin = try Command.path.removingLastComponent().string
         let answer = try await Tool.run(
-            "bash", "-c", lines, "bash", bin, folder["completion.bash"], testSite.store, "t")
+            "bash", "-c", lines, "bash", bin, world["completion.bash"], world.store, "t")
         #expect(
             answer.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == ["two"],
             "\(answer.text)\(answer.errorText)")

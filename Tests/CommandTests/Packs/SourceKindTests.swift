@@ -3,8 +3,8 @@ import Testing
 
 /// A folder and every archive of it seal to the same bytes.
 struct SourceKindTests {
-    let samplePack: SamplePack
-    init() throws { samplePack = try SamplePack() }
+    let sample: SamplePack
+    init() throws { sample = try SamplePack() }
 
     static let archives: [(name: String, arguments: [String])] = [
         ("level.tar", ["tar", "cf"]), ("level.tar.gz", ["tar", "czf"]), ("level.tar.bz2", ["tar", "cjf"]),
@@ -19,22 +19,21 @@ struct SourceKindTests {
     @Test(arguments: archives) func anArchiveSealsLikeItsFolder(name: String, arguments: [String])
         async throws
     {
-        try await samplePack.seal()
-        let archive = samplePack.folder[name]
+        try await sample.seal()
+        let archive = sample[name]
         try await Tool.run(
-            arguments + [archive, "."], workingDirectory: FilePath(samplePack.level)
+            arguments + [archive, "."], workingDirectory: FilePath(sample.level)
         ).succeeded()
-        let before = try samplePack.folder.names()
-        let again = try await samplePack.seal(
-            archive, as: samplePack.folder["again"], "--previous", samplePack.pack)
-        #expect(try samplePack.folder.bytes("again") == samplePack.folder.bytes("level.avpack"))
-        #expect(try samplePack.folder.names() == (before + ["again", "again.json"]).sorted())
+        let before = try sample.names()
+        let again = try await sample.seal(archive, as: sample["again"], "--previous \(sample.pack)")
+        #expect(try sample.bytes("again") == sample.bytes("level.avpack"))
+        #expect(try sample.names() == (before + ["again", "again.json"]).sorted())
         // Also without a manifest, recognised by content.
-        let fresh = try await samplePack.seal(archive, as: samplePack.folder["fresh"])
+        let fresh = try await sample.seal(archive, as: sample["fresh"])
         for pack in [again, fresh] {
-            let opened = samplePack.folder["opened"]
-            try await samplePack.open(pack, into: opened).succeeded()
-            try await expectSameTree(samplePack.level, opened)
+            let opened = sample["opened"]
+            try await sample.open(pack, into: opened).succeeded()
+            try await expectSameTree(sample.level, opened)
             try await Tool.run("rm", "-r", opened)
         }
     }
@@ -52,30 +51,30 @@ struct SourceKindTests {
                 // libarchive composes what 7z holds decomposed.
             ] + (kind == "odd.7z" ? [] : ["e\u{301}"])
         for (number, name) in names.enumerated() {
-            try samplePack.folder.write("odd/\(name)", SamplePack.noise(number * 700, seed: UInt64(number)))
+            try sample.write("odd/\(name)", Bytes.random(number * 700, seed: UInt64(number)))
         }
-        try samplePack.folder.makeFolder("odd/empty folder/also ☃")
-        let odd = samplePack.folder["odd"]
-        let source = kind == "folder" ? odd : samplePack.folder[kind]
+        try sample.makeFolder("odd/empty folder/also ☃")
+        let odd = sample["odd"]
+        let source = kind == "folder" ? odd : sample[kind]
         switch kind {
         case "odd.tar.zst": try await Tool.run("tar", "--zstd", "-cf", source, "-C", odd, ".")
         case "odd.zip": try await Tool.run("zip", "-qr", source, ".", workingDirectory: FilePath(odd))
         case "odd.7z": try await Tool.run("7z", "a", "-bd", source, ".", workingDirectory: FilePath(odd))
         default: break
         }
-        try await samplePack.seal(source)
-        try await samplePack.open(into: samplePack.folder["opened"]).succeeded()
-        try await expectSameTree(odd, samplePack.folder["opened"])
+        try await sample.seal(source)
+        try await sample.open(into: sample["opened"]).succeeded()
+        try await expectSameTree(odd, sample["opened"])
         for name in names {
-            let result = try await Command.run(["cat"] + samplePack.keys + ["--", samplePack.pack, name])
-            #expect(try result.succeeded().output == samplePack.folder.bytes("odd/\(name)"))
+            let result = try await sample.run("cat $KEYS -- $PACK \(name)")
+            #expect(try result.succeeded().output == sample.bytes("odd/\(name)"))
         }
     }
 
     @Test func anEmptyFolderIsAPackToo() async throws {
-        let empty = try samplePack.folder.makeFolder("void")
-        try await samplePack.seal(empty)
-        try await samplePack.open(into: samplePack.folder["opened"]).succeeded()
-        #expect(try samplePack.folder.names(in: "opened") == [])
+        let empty = try sample.makeFolder("void")
+        try await sample.seal(empty)
+        try await sample.open(into: sample["opened"]).succeeded()
+        #expect(try sample.names(in: "opened") == [])
     }
 }

@@ -2,18 +2,15 @@ import Testing
 
 /// Sources with special files.
 struct SourceRefusalTests {
-    let samplePack: SamplePack
-    init() throws { samplePack = try SamplePack() }
+    let sample: SamplePack
+    init() throws { sample = try SamplePack() }
 
     @Test func aDevice() async throws {
-        try samplePack.folder.write("level/maps/device", [])
-        let mount = "mount --bind /dev/null '\(samplePack.level)/maps/device'"
-        try await samplePack.unchanged {
-            try await Command.run(
-                ["seal", samplePack.level, "-o", samplePack.pack] + samplePack.keys,
-                through: Sandbox.mounting(mount)
-            )
-            .failed(65, naming: "maps/device")
+        try sample.write("level/maps/device", [])
+        let mount = "mount --bind /dev/null '\(sample.level)/maps/device'"
+        try await sample.unchanged {
+            try await sample.run("seal $LEVEL -o $PACK $KEYS", through: Sandbox.mounting(mount)).failed(
+                65, naming: "maps/device")
         }
     }
 }

@@ -4,11 +4,11 @@ import Testing
 
 /// Processes that are ended during their work.
 @Suite(.timeLimit(.minutes(10))) struct TerminationTests {
-    let samplePack: SamplePack
+    let sample: SamplePack
     let place: String
     init() throws {
-        samplePack = try SamplePack()
-        place = try samplePack.folder.makeFolder("place")
+        sample = try SamplePack()
+        place = try sample.makeFolder("place")
     }
 
     /// The work, and the system call at which it is stopped.
@@ -36,49 +36,42 @@ import Testing
         ]
     }
 
-    private func command(_ work: String) async throws -> [String] {
-        try await samplePack.seal()
-        let output = "\(place)/out"
+    private func command(_ work: String) async throws -> Words {
+        try await sample.seal()
         switch work {
-        case "seal": return ["seal", samplePack.level, "-o", output] + samplePack.keys
+        case "seal": return "seal $LEVEL -o \(place)/out $KEYS"
         case "archive":
-            let archive = samplePack.folder["level.tar"]
-            try await Tool.run("tar", "cf", archive, "-C", samplePack.level, ".")
-            return ["seal", archive, "-o", output] + samplePack.keys
-        case "open": return ["open", samplePack.pack, "-o", output] + samplePack.keys
-        default: return ["open", samplePack.pack, "--tar", output] + samplePack.keys
+            try await Tool.run("tar", "cf", sample["level.tar"], "-C", sample.level, ".")
+            return "seal $WORK/level.tar -o \(place)/out $KEYS"
+        case "open": return "open $PACK -o \(place)/out $KEYS"
+        default: return "open $PACK --tar \(place)/out $KEYS"
         }
     }
 
     /// Sends the signal while the command is stopped in a system call.
-    private func expectCleanEnd(by signal: Int32, in moment: Moment) async throws {
+    private func leavesNothing(_ signal: Int32, in moment: Moment) async throws {
         let command = try await command(moment.work)
         try await StoppedCommand.expectEnd(
-            of: command, by: signal, in: moment.call, number: moment.number, notesIn: samplePack.folder
-        ) { try !samplePack.folder.names(in: "place").isEmpty }
+            of: command, by: signal, in: moment.call, number: moment.number, notesIn: sample
+        ) { try !sample.names(in: "place").isEmpty }
+        #expect(try sample.names(in: "place") == [])
     }
 
-    @Test(arguments: Moment.inTheMiddle) func sigtermLeavesNothing(moment: Moment) async throws {
-        try await expectCleanEnd(by: SIGTERM, in: moment)
-        #expect(try samplePack.folder.names(in: "place") == [])
-    }
-
-    @Test(arguments: Moment.inTheMiddle) func sigintLeavesNothing(moment: Moment) async throws {
-        try await expectCleanEnd(by: SIGINT, in: moment)
-        #expect(try samplePack.folder.names(in: "place") == [])
+    @Test(arguments: Moment.inTheMiddle, [SIGTERM, SIGINT])
+    func aSignalLeavesNothing(moment: Moment, signal: Int32) async throws {
+        try await leavesNothing(signal, in: moment)
     }
 
     @Test func sighupLeavesNothing() async throws {
-        try await expectCleanEnd(by: SIGHUP, in: Moment(work: "seal", call: "fsync"))
-        #expect(try samplePack.folder.names(in: "place") == [])
+        try await leavesNothing(SIGHUP, in: Moment(work: "seal", call: "fsync"))
     }
 
     @Test func anEmptyOutputFolderStaysEmpty() async throws {
-        try samplePack.folder.makeFolder("place/out")
+        try sample.makeFolder("place/out")
         let command = try await command("open")
         let wrapper = Sandbox.injecting("signal=KILL", into: "syncfs", number: 1)
-        #expect(try await Command.run(command, through: wrapper).exitCode == 128 + SIGKILL)
-        #expect(try samplePack.folder.names(in: "place/out") == [])
+        #expect(try await sample.run(command, through: wrapper).exitCode == 128 + SIGKILL)
+        #expect(try sample.names(in: "place/out") == [])
     }
 
     /// SIGKILL leaves only scratch files, and the work can be done again.
@@ -87,28 +80,28 @@ import Testing
     {
         let command = try await command(moment.work)
         let wrapper = Sandbox.injecting("signal=KILL", into: moment.call, number: moment.number)
-        let result = try await Command.run(command, through: wrapper)
+        let result = try await sample.run(command, through: wrapper)
         #expect(result.exitCode == 128 + SIGKILL)
         #expect(result.output == [])
         // The manifest is renamed after its pack, so a manifest always has a pack.
-        for name in try samplePack.folder.names(in: "place") where name != "out.json.next" {
+        for name in try sample.names(in: "place") where name != "out.json.next" {
             #expect(name.hasPrefix(".assetvault-") && name.hasSuffix(".tmp"), "\(name)")
-            let permissions = try samplePack.folder.permissions("place/\(name)") ?? 0
+            let permissions = try sample.permissions("place/\(name)") ?? 0
             #expect([0o600, 0o700].contains(permissions) || moment.isSettled, "\(name) \(permissions)")
         }
-        try await Command.run(command).succeeded()
+        try await sample.run(command).succeeded()
     }
 
     /// Killed between the names of pack and manifest, also where both replace others.
     @Test(arguments: [false, true]) func aPackUnderItsFinalNameOpens(replacing: Bool) async throws {
         let command = try await command("seal")
-        if replacing { try await Command.run(command).succeeded() }
+        if replacing { try await sample.run(command).succeeded() }
         let wrapper = Sandbox.injecting("signal=KILL", into: "renameat", number: replacing ? 3 : 2)
-        let result = try await Command.run(command + (replacing ? ["--force"] : []), through: wrapper)
+        let result = try await sample.run("\(command) \(replacing ? ["--force"] : [])", through: wrapper)
         #expect(result.exitCode == 128 + SIGKILL)
-        #expect(try samplePack.folder.names(in: "place").contains("out"))
-        #expect(try samplePack.folder.exists("place/out.json") == replacing)
-        try await samplePack.open("\(place)/out", into: "\(place)/opened").succeeded()
-        try await expectSameTree(samplePack.level, "\(place)/opened")
+        #expect(try sample.names(in: "place").contains("out"))
+        #expect(try sample.exists("place/out.json") == replacing)
+        try await sample.open("\(place)/out", into: "\(place)/opened").succeeded()
+        try await expectSameTree(sample.level, "\(place)/opened")
     }
 }

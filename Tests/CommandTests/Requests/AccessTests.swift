@@ -5,22 +5,21 @@ import Testing
 
 /// Programs that run with packs in access.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {
-    let site: RequestSite
-    private var testSite: TestSite { site.testSite }
+    let world: World
 
-    init() async throws { site = try await RequestSite() }
+    init() async throws { world = try await .withTags() }
 
     /// The program inherits what keeps the access, and no key.
     @Test func theProgramGetsNoKey() async throws {
-        let file = testSite.folder["vault/keys/vault.jwks"]
-        let key = String(decoding: try testSite.folder.bytes("vault/keys/vault.jwks"), as: UTF8.self)
+        let file = world["vault/keys/vault.jwks"]
+        let key = try world.text("vault/keys/vault.jwks")
         let script = #"env; for file in /proc/$$/fd/*; do echo "${file##*/} $(readlink "$file")"; done"#
         func run(_ spec: String, opening redirection: String) async throws -> String {
-            let isOnline = ["--site", testSite.site, "--trust", testSite.root]
-            return try await Command.run(
-                ["access", "level2", "--keys", spec] + site.store + isOnline + ["--", "sh", "-c", script],
+            let isOnline = ["--site", world.site, "--trust", world.root]
+            return try await world.run(
+                "access level2 --keys \(spec) $STORE \(isOnline) -- sh -c \(script)",
                 environment: ["THE_KEY": key, "OTHER": "stays"],
-                through: Command.shell("exec \(redirection) 6<'\(testSite.root)'; exec \"$@\"")
+                through: Command.shell("exec \(redirection) 6<'\(world.root)'; exec \"$@\"")
             ).succeeded().text
         }
         for (spec, redirection) in [
@@ -33,26 +32,21 @@ import Testing
             if spec == "fd:0" { #expect(lines.contains("0 /dev/null"), "\(text)") }
             // What is no secret stays, and so do the locks of the access.
             #expect(lines.contains("OTHER=stays") && text.contains("ASSETVAULT_RESOURCES="), "\(text)")
-            #expect(lines.contains("6 \(testSite.root)"), "\(text)")
-            #expect(lines.contains { $0.contains(" \(testSite.store)/") }, "\(spec): \(text)")
+            #expect(lines.contains("6 \(world.root)"), "\(text)")
+            #expect(lines.contains { $0.contains(" \(world.store)/") }, "\(spec): \(text)")
         }
     }
 
     /// What all programs have in access counts.
     @Test func theLimitOfWhatIsInAccess() async throws {
-        try await site.access("level2", "level3", script: "true").succeeded()
-        try await Command.whileRunning(
-            ["access", "level2", "--in-use", "16"] + site.store + testSite.keys + [
-                "--", "sh", "-c", "echo begun; exec sleep 300",
-            ]
+        try await world.access("level2", "level3", script: "true").succeeded()
+        try await world.whileRunning(
+            "access level2 --in-use 16 $STORE $KEYS -- sh -c \("echo begun; exec sleep 300")"
         ) { program in
             #expect(try await program.firstLine() == "begun")
             // A map of 5 bytes more; the texture of 5 is shared.
             for (limit, code) in [(15, 0), (14, 79)] as [(Int, Int32)] {
-                let result = try await Command.run(
-                    ["access", "level3", "--in-use", "\(limit)"] + site.store + testSite.keys + [
-                        "--", "true",
-                    ])
+                let result = try await world.run("access level3 --in-use \(limit) $STORE $KEYS -- true")
                 #expect(result.exitCode == code, "\(result.errorText)")
                 guard code == 79 else { continue }
                 #expect(
@@ -62,99 +56,89 @@ import Testing
             program.send(SIGKILL)
         }
         // Where nothing is in access, or too little, no end of another one helps.
-        let alone = try await Command.run(
-            ["access", "level3", "--in-use", "9"] + site.store + testSite.keys + ["--", "true"])
+        let alone = try await world.run("access level3 --in-use 9 $STORE $KEYS -- true")
         alone.failed(
             79, naming: "10 bytes would be in access, and 9 may be; raise the limit", "(--in-use BYTES)")
     }
 
     /// A program reads files by their names.
     @Test func sealedPacksAreRefused() async throws {
-        try await testSite.fetch(nil, "--tag", "level2", "--sealed").succeeded()
-        let result = try await site.access("level2", script: "echo started", isOnline: false)
+        try await world.fetch("--tag level2 --sealed").succeeded()
+        let result = try await world.access("level2", script: "echo started", isOnline: false)
         let packs = "game/level2 game/level2.level3"
-        result.failed(64, naming: "assetvault unlock \(packs) --store \(testSite.store) --keys SPEC --opened")
+        result.failed(64, naming: "assetvault unlock \(packs) --store \(world.store) --keys SPEC --opened")
         #expect(result.text.isEmpty)
         // Nothing is downloaded for it, not even what is missing beside it.
-        let server = try FaultServer(testSite.site)
-        let online = try await Command.run(
-            ["access", "level2", "level3", "--site", server.url, "--trust", testSite.root] + site.store
-                + testSite.keys + ["--", "sh", "-c", "echo started"])
-        online.failed(64, naming: "assetvault unlock \(packs) --store \(testSite.store) --keys SPEC --opened")
+        let server = try FaultServer(world.site)
+        let online = try await world.run(
+            "access level2 level3 --site \(server.url) $TRUST $STORE $KEYS -- sh -c \("echo started")")
+        online.failed(64, naming: "assetvault unlock \(packs) --store \(world.store) --keys SPEC --opened")
         #expect(server.packs.isEmpty)
-        try await Command.run(
-            ["unlock", "game/level2", "game/level2.level3", "--opened"] + site.store + testSite.keys
-        )
-        .succeeded()
-        #expect(try await site.access("level2", script: "echo started", isOnline: false).text == "started\n")
+        try await world.run("unlock game/level2 game/level2.level3 --opened $STORE $KEYS").succeeded()
+        #expect(try await world.access("level2", script: "echo started", isOnline: false).text == "started\n")
     }
 
     /// A host that fails in the middle of a refresh takes nothing away.
     @Test(arguments: ["snapshot", "targets"]) func anInterruptedRefresh(role: String) async throws {
-        try await site.access("level2", script: "true").succeeded()
-        try testSite.folder.write("game/levels/2/map", "newer")
-        try await testSite.publish()
-        let failing = try FaultServer(testSite.site) {
+        try await world.access("level2", script: "true").succeeded()
+        try world.write("game/levels/2/map", "newer")
+        try await world.publish()
+        let failing = try FaultServer(world.site) {
             $0.path.hasSuffix("\(role).json") ? .hangUp : .file
         }
-        #expect(try await testSite.fetch(failing.url, "--tag", "level2").exitCode == 69)
-        let result = try await site.access(
+        #expect(try await world.fetch("--tag level2", from: failing.url).exitCode == 69)
+        let result = try await world.access(
             "level2", script: "cat \"$ASSETVAULT_RESOURCES/levels/2/map\"", isOnline: false)
         #expect(result.text == "map 2", "\(result.errorText)")
     }
 
     /// Nothing that a program has in access goes, whatever else happens; when it was killed, it goes.
     @Test func aKilledProgramHoldsNothing() async throws {
-        try await site.access("level3", script: "true").succeeded()
-        let started = testSite.folder["started"]
-        try await Command.whileRunning(
-            ["access", "level2"] + site.store + testSite.keys
-                + ["--site", testSite.site, "--trust", testSite.root]
-                + [
-                    "--", "sh", "-c",
-                    "ls \"$ASSETVAULT_RESOURCES\" > '\(started)'; echo begun; exec sleep 300",
-                ]
+        try await world.access("level3", script: "true").succeeded()
+        let started = world["started"]
+        try await world.whileRunning(
+            "access level2 $STORE $KEYS --site $SITE $TRUST -- sh -c \("ls \"$ASSETVAULT_RESOURCES\" > '\(started)'; echo begun; exec sleep 300")"
         ) { program in
             #expect(try await program.firstLine() == "begun")
-            let usage = try await site.usage()
+            let usage = try await world.usage()
             #expect(usage["level2"]?["inAccess"] == true)
             #expect(usage["level2"]?["processes"]?.elements?.first?["command"] == "sh")
             #expect(
                 usage["level2"]?["processes"]?.elements?.first?["process"]?.number == Int64(program.processID)
             )
             #expect(usage["level3"]?["inAccess"] == false)
-            #expect(try await site.purge() == ["level3"])
+            #expect(try await world.purge() == ["level3"])
             // A newer version is put beside it.
-            try testSite.folder.write("game/levels/2/map", "newer")
-            try await testSite.publish()
-            try await testSite.fetch(nil, "--tag", "level2").succeeded()
+            try world.write("game/levels/2/map", "newer")
+            try await world.publish()
+            try await world.fetch("--tag level2").succeeded()
             program.send(SIGKILL)
         }
-        #expect(try await site.usage()["level2"]?["inAccess"] == false)
-        let result = try await site.access("level2", script: "cat \"$ASSETVAULT_RESOURCES/levels/2/map\"")
+        #expect(try await world.usage()["level2"]?["inAccess"] == false)
+        let result = try await world.access("level2", script: "cat \"$ASSETVAULT_RESOURCES/levels/2/map\"")
         #expect(result.text == "newer")
-        #expect(try await site.purge().sorted() == ["level2", "level2.level3"])
+        #expect(try await world.purge().sorted() == ["level2", "level2.level3"])
         // What the programs left is removed by the next command that looks.
-        _ = try await site.usage()
-        #expect(try testSite.files(in: "permanent").filter { $0.contains("@access") } == [])
+        _ = try await world.usage()
+        #expect(try world.files(in: "permanent").filter { $0.contains("@access") } == [])
     }
 
     /// What the program started and left behind still reads the packs.
     @Test func theLastProcessEndsTheAccess() async throws {
-        let result = try await site.access(
+        let result = try await world.access(
             "level2", script: "sleep 300 >/dev/null 2>&1 </dev/null & echo $!")
         let left = try #require(Int32(result.text.filter(\.isNumber)))
-        #expect(try await site.usage()["level2"]?["inAccess"] == true)
-        #expect(try await site.purge() == [])
+        #expect(try await world.usage()["level2"]?["inAccess"] == true)
+        #expect(try await world.purge() == [])
         #expect(kill(left, SIGKILL) == 0)
-        while try await site.usage()["level2"]?["inAccess"] == true {}
-        #expect(try await site.purge().sorted() == ["level2", "level2.level3"])
+        while try await world.usage()["level2"]?["inAccess"] == true {}
+        #expect(try await world.purge().sorted() == ["level2", "level2.level3"])
     }
 
     /// Signals and descriptors are as in a program that was started by hand.
     @Test func theProgramStartsClean() async throws {
         let script = "grep -E 'SigIgn|SigBlk' /proc/self/status; ls /proc/self/fd | wc -l"
-        let result = try await site.access("level2", script: script)
+        let result = try await world.access("level2", script: script)
         let plain = try await Tool.run(["sh", "-c", script])
         let (lines, expected) = (result.text.split(separator: "\n"), plain.text.split(separator: "\n"))
         #expect(lines.prefix(2).map(signals) == expected.prefix(2).map(signals))

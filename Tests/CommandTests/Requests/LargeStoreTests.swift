@@ -12,28 +12,20 @@ import Testing
     /// For each command, in a release build.
     private static let goal = Duration.milliseconds(200)
 
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
-    private var store: [String] { ["--store", testSite.store] }
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite()
-        let folder = folder
+        world = try await World()
         for pack in 0..<Self.packs {
             for file in 0..<Self.filesPerPack {
-                try folder.write("game/\(pack)/\(file)", "\(file) of \(pack)")
+                try world.write("game/\(pack)/\(file)", "\(file) of \(pack)")
             }
         }
-        try testSite.settings {
-            let rules = (0..<Self.packs).map { pack -> JSONValue in
-                ["paths": .string("\(pack)/**"), "tags": [.string("t\(pack)")]]
-            }
-            $0["resources"] = ["game": ["source": .string(folder["game"]), "rules": .array(rules)]]
-        }
-        try await testSite.publish()
-        try await testSite.fetch(nil, "--all").succeeded()
+        try world.declareTree((0..<Self.packs).map { ("\($0)/**", ["t\($0)"]) })
+        try await world.publish()
+        try await world.fetch("--all").succeeded()
         for pack in 0..<Self.packs {
-            let file = "\(testSite.store)/permanent/game/t\(pack)/current/\(pack)/0"
+            let file = "\(world.store)/permanent/game/t\(pack)/current/\(pack)/0"
             let handle = try #require(FileHandle(forWritingAtPath: file))
             try handle.truncate(atOffset: Self.size / UInt64(Self.packs))
             try handle.close()
@@ -41,30 +33,28 @@ import Testing
     }
 
     /// The shortest of several runs: others use the machine, too.
-    private func duration(of arguments: [String]) async throws -> Duration {
+    private func duration(of words: Words) async throws -> Duration {
         var shortest = Duration.seconds(1000)
         for _ in 0..<9 {
             let start = ContinuousClock.now
-            try await Command.run(arguments).succeeded()
+            try await world.run(words).succeeded()
             shortest = min(shortest, ContinuousClock.now - start)
         }
         return shortest
     }
 
     @Test func commandsAreQuick() async throws {
-        let commands = [
-            ("start", ["--version"]),
-            ("conditional begin", ["access", "t17"] + store + testSite.keys + ["--", "true"]),
-            ("purge decision", ["purge", "--dry-run", "--json"] + store),
-            ("usage", ["usage", "--json"] + store),
+        let commands: [(String, Words)] = [
+            ("start", "--version"), ("conditional begin", "access t17 $STORE $KEYS -- true"),
+            ("purge decision", "purge --dry-run --json $STORE"), ("usage", "usage --json $STORE"),
         ]
         let isDebugBuild = try Command.path == Command.debugPath
-        for (name, arguments) in commands {
-            let duration = try await duration(of: arguments)
+        for (name, words) in commands {
+            let duration = try await duration(of: words)
             print("\(name): \(duration)\(isDebugBuild ? ", debug build" : "")")
             #expect(duration < Self.goal || isDebugBuild, "\(name)")
         }
-        let would = try await Command.run(["purge", "--dry-run", "--json"] + store).succeeded().json()
+        let would = try await world.run("purge --dry-run --json $STORE").succeeded().json()
         #expect(would["packs"]?.elements?.count == Self.packs)
     }
 }

@@ -4,35 +4,25 @@ import Testing
 
 /// Limits that `plan` holds sizes against.
 @Suite(.timeLimit(.minutes(5))) struct ContentPlanTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
-    init() async throws { testSite = try await TestSite() }
+    init() async throws { world = try await World() }
 
     /// A tree of sparse files: the size in bytes and the tags of each.
     private func declare(
         _ files: [(size: UInt64, tags: [String])], initial: [String], prefetch: [String]
     ) throws {
-        var rules: [JSONValue] = []
-        for (number, file) in files.enumerated() {
-            try folder.write("game/\(number)", "")
-            let handle = try #require(FileHandle(forWritingAtPath: folder["game/\(number)"]))
-            try handle.truncate(atOffset: file.size)
-            try handle.close()
-            rules.append([
-                "paths": .string("\(number)"), "tags": .array(file.tags.map(JSONValue.string)),
+        for (number, file) in files.enumerated() { try world.makeSparse("game/\(number)", size: file.size) }
+        try world.declareTree(
+            files.enumerated().map { ("\($0)", $1.tags) },
+            [
+                "initial": .array(initial.map(JSONValue.string)),
+                "prefetch": .array(prefetch.map(JSONValue.string)),
             ])
-        }
-        let tree: JSONObject = [
-            "source": .string(folder["game"]), "rules": .array(rules),
-            "initial": .array(initial.map(JSONValue.string)),
-            "prefetch": .array(prefetch.map(JSONValue.string)),
-        ]
-        try testSite.settings { $0["resources"] = ["game": .object(tree)] }
     }
 
     private func plan(_ arguments: String...) async throws -> CommandResult {
-        try await Command.run(["plan", testSite.vault, "--json"] + arguments)
+        try await world.run("plan $VAULT --json \(arguments)")
     }
 
     private static let million: UInt64 = 1_000_000

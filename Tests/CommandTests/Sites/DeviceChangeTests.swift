@@ -5,40 +5,37 @@ import Testing
 
 /// A device whose traits change: the host sends the difference, and nothing else.
 @Suite(.timeLimit(.minutes(5))) struct DeviceChangeTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
     /// A map, and a sky and texts with variants; each variant of the sky begins like the others.
     init() async throws {
-        testSite = try await TestSite()
-        let folder = testSite.folder
-        try folder.write("game/map", Bytes.random(300_000, seed: 1))
+        world = try await World()
+        try world.write("game/map", Bytes.random(300_000, seed: 1))
         for scale in 1...3 {
-            try folder.write("game/sky/\(scale)/common", Bytes.random(400_000, seed: 2))
-            try folder.write("game/sky/\(scale)/own", Bytes.random(100_000 * scale, seed: UInt64(10 + scale)))
+            try world.write("game/sky/\(scale)/common", Bytes.random(400_000, seed: 2))
+            try world.write("game/sky/\(scale)/own", Bytes.random(100_000 * scale, seed: UInt64(10 + scale)))
         }
-        for language in ["de", "en"] { try folder.write("game/texts/\(language)", "texts in \(language)") }
+        for language in ["de", "en"] { try world.write("game/texts/\(language)", "texts in \(language)") }
         let rules: [JSONValue] =
             [["paths": "*", "tags": ["level"]]]
             + (1...3).map { ["paths": .string("sky/\($0)/**"), "traits": ["scale": .integer($0)]] }
             + ["de", "en"].map { ["paths": .string("texts/\($0)"), "traits": ["language": .string($0)]] }
-        try testSite.settings {
+        try world.settings {
             $0["resources"] = [
                 "game": [
-                    "source": .string(folder["game"]), "rules": .array(rules), "initial": ["level"],
+                    "source": .string(world["game"]), "rules": .array(rules), "initial": ["level"],
                     "traits": ["scale": ["match": "nearest"], "language": ["match": "language"]],
                 ]
             ]
         }
-        try await testSite.publish()
+        try await world.publish()
     }
 
     /// What a fetch downloads of which packs.
     private func fetch(scale: Int, language: String) async throws -> (bytes: Int, packs: Set<String>) {
-        let server = try FaultServer(testSite.site)
-        try await testSite.fetch(
-            server.url, "--device", "scale=\(scale)", "--device", "language=\(language)"
-        ).succeeded()
+        let server = try FaultServer(world.site)
+        try await world.fetch("--device scale=\(scale) --device language=\(language)", from: server.url)
+            .succeeded()
         let packs = server.packs.compactMap { exchange in
             exchange.request.path.split(separator: "/").last?.split(separator: ".").dropFirst().first
         }
@@ -58,15 +55,15 @@ import Testing
         // What was replaced is still here.
         let back = try await fetch(scale: 2, language: "de")
         #expect(back.bytes == 0, "\(back)")
-        try await Command.run("purge", "--store", testSite.store).succeeded()
+        try await world.run("purge $STORE").succeeded()
         let again = try await fetch(scale: 3, language: "de")
         #expect(again.packs == ["scale-3"])
         #expect((300_000..<310_000).contains(again.bytes), "\(again.bytes)")
         // What the app removed stays away until it is asked for.
         let removed = "game/level/scale-2"
-        try await Command.run("remove", removed, "--store", testSite.store).succeeded()
+        try await world.run("remove \(removed) $STORE").succeeded()
         #expect(try await fetch(scale: 2, language: "de").bytes == 0)
-        try await testSite.fetch(nil, removed).succeeded()
-        #expect(try await testSite.status()[removed]?.version == 1)
+        try await world.fetch("\(removed)").succeeded()
+        #expect(try await world.status()[removed]?.version == 1)
     }
 }

@@ -40,14 +40,12 @@ import VaultFileSystem
     private func faults(of stores: KilledStores) async throws
         -> (chosen: [DiskFault], others: [DiskFault])
     {
-        let log = stores.testSite.folder["calls"]
         let store = try await stores.store("counted")
-        let counting = [
-            "strace", "-f", "-qq", "-o", log, "-e", "trace=" + DiskFault.calls.joined(separator: ","),
-        ]
+        let counting = Sandbox.tracing(
+            DiskFault.calls.joined(separator: ","), to: stores.world["calls"])
         try await stores.runFromFolder(in: store, through: counting).succeeded()
         return DiskFault.all(
-            countedIn: try String(contentsOfFile: log, encoding: .utf8),
+            countedIn: try stores.world.text("calls"),
             isOdd: [.sealed, .unlock].contains(stores.operation), for: "oneCallFails \(stores.operation)")
     }
 
@@ -65,7 +63,7 @@ import VaultFileSystem
     func unsyncedFilesAreDiscarded(operation: KilledOperation) async throws {
         let stores = try await KilledStores(operation, from: .loaded)
         let library = try await PreloadedLibrary.through(
-            PreloadedLibrary.failingSync, in: stores.testSite.folder)
+            PreloadedLibrary.failingSync, in: stores.world.folder)
         let count = try await syncedFiles(failing: 0, through: library, of: stores).count
         try #require(count > 0)
         for number in Array(1...count).sample(3, for: "unsyncedFilesAreDiscarded \(operation)") {
@@ -73,7 +71,7 @@ import VaultFileSystem
             let failed = try #require(files.dropFirst(number - 1).first)
             let stays = try FileSystem.status(of: FilePath(failed)) != nil
             #expect(stays == failed.hasSuffix(".avpack"), "\(failed): \(operation), file \(number)")
-            try FileManager.default.removeItem(atPath: stores.testSite.folder["store-\(number)"])
+            try FileManager.default.removeItem(atPath: stores.world["store-\(number)"])
         }
     }
 
@@ -82,7 +80,7 @@ import VaultFileSystem
         failing number: Int, through library: [String], of stores: KilledStores
     ) async throws -> [String] {
         let store = try await stores.store("store-\(number)")
-        let log = stores.testSite.folder["synced-\(number)"]
+        let log = stores.world["synced-\(number)"]
         let wrapper = library + ["SYNC_LOG=\(log)", "SYNC_NUMBER=\(number)"]
         try await stores.runFromFolder(in: store, through: wrapper)
         return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)
@@ -93,7 +91,7 @@ extension KilledStores {
     /// Runs the command as it is shipped, straight from the site's folder.
     @discardableResult
     func runFromFolder(in store: String, through wrapper: [String] = []) async throws -> CommandResult {
-        try await Command.run(operation.arguments(testSite, testSite.site, store), through: wrapper)
+        try await world.run(operation.words(world.site, store), through: wrapper)
     }
 
     /// Every file with a final name is complete, whether or not it is in use.

@@ -5,35 +5,23 @@ import Testing
 
 /// Real assets: published, hosted by nginx, fetched without and with the key, and compared.
 struct EndToEndTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
-    init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-    }
-
-    /// The peak of a command's memory, in KiB.
-    private func memory(of arguments: [String]) async throws -> Int {
-        let time = ["/usr/bin/time", "-f", "%M", "-o", folder["memory"]]
-        try await Command.run(arguments, through: time).succeeded()
-        let text = String(decoding: try folder.bytes("memory"), as: UTF8.self)
-        return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    }
+    init() async throws { world = try await World() }
 
     @Test func extremeTuxRacer() async throws {
-        try await Tool.run("dpkg-deb", "--extract", try await Self.debianPackage(), folder["game"])
-        #expect(try Tree(folder["game"]).files.count > 100)
-        try await testSite.publish("--pack", "tuxracer=\(folder["game"])")
-        try await Nginx.run(over: testSite.site, in: folder) { nginx in
-            try await testSite.fetch(nginx.url, withKeys: false).succeeded()
-            #expect(try await testSite.status()["tuxracer"]?.state == "toBeTransferred")
-            try await testSite.fetch(nginx.url).succeeded()
-            let site = try folder.bytes("vault/site/\(testSite.publishedPack("tuxracer"))").count
+        try await Tool.run("dpkg-deb", "--extract", try await Self.debianPackage(), world["game"])
+        #expect(try Tree(world["game"]).files.count > 100)
+        try await world.publish("--pack tuxracer=$WORK/game")
+        try await Nginx.run(over: world.site, in: world) { nginx in
+            try await world.fetch(from: nginx.url, withKeys: false).succeeded()
+            #expect(try await world.status()["tuxracer"]?.state == "toBeTransferred")
+            try await world.fetch(from: nginx.url).succeeded()
+            let site = try world.publishedBytes(of: "tuxracer").count
             // Header and footer are known from the metadata.
             #expect(try nginx.packBytes() == site - 64 - 128)
         }
-        try await Tool.run("diff", "-r", folder["game"], "\(testSite.store)/permanent/tuxracer/current/")
+        try await Tool.run("diff", "-r", world["game"], "\(world.store)/permanent/tuxracer/current/")
     }
 
     /// The Debian package, kept in `ASSETVAULT_CORPORA` or among the temporary files for the next time.
@@ -65,32 +53,33 @@ struct EndToEndTests {
             "*", "semi;colon", "percent%41", "tilde~", ".hidden", "deep/er/and/deep/er", "UPPER", "100%",
             "#hash?query",
         ] {
-            try folder.write("odd/\(name)", "this is \(name)")
+            try world.write("odd/\(name)", "this is \(name)")
         }
-        try folder.write("odd/run me", "#!/bin/sh\n", permissions: 0o755)
-        try folder.write("odd/nothing", [])
-        for name in ["empty", "empty too/inner", "ünïcode empty"] { try folder.makeFolder("odd/\(name)") }
-        try folder.write("odd/large.bin", Bytes.random(1 << 20, seed: 1))
-        try await Tool.run("truncate", "--size", Sampling.isWhole ? "300M" : "30M", folder["odd/large.bin"])
+        try world.write("odd/run me", "#!/bin/sh\n", permissions: 0o755)
+        try world.write("odd/nothing", [])
+        for name in ["empty", "empty too/inner", "ünïcode empty"] { try world.makeFolder("odd/\(name)") }
+        try world.write("odd/large.bin", Bytes.random(1 << 20, seed: 1))
+        try await Tool.run("truncate", "--size", Sampling.isWhole ? "300M" : "30M", world["odd/large.bin"])
 
         let script = """
             tar --zstd -cf ../odd.tar.zst .
             zip -q -r ../odd.zip .
             7z a -bd -mx=1 ../odd.7z . > /dev/null
             """
-        try folder.write("pack.sh", script)
-        try await Tool.run("sh", "-e", folder["pack.sh"], workingDirectory: folder.path.appending("odd"))
-        try await testSite.publish(
-            "--pack", "odd=\(folder["odd"])", "--pack", "tar=\(folder["odd.tar.zst"])",
-            "--pack", "zip=\(folder["odd.zip"])", "--pack", "seven=\(folder["odd.7z"])",
-            // Nearly all of it is zeros.
-            "--max-unpacked", "1GB")
-        try await Nginx.run(over: testSite.site, in: folder) { nginx in
-            try await testSite.fetch(nginx.url).succeeded()
+        try world.write("pack.sh", script)
+        try await Tool.run("sh", "-e", world["pack.sh"], workingDirectory: world.path.appending("odd"))
+        // Nearly all of it is zeros.
+        try await world.publish(
+            """
+            --pack odd=$WORK/odd --pack tar=$WORK/odd.tar.zst --pack zip=$WORK/odd.zip \
+            --pack seven=$WORK/odd.7z --max-unpacked 1GB
+            """)
+        try await Nginx.run(over: world.site, in: world) { nginx in
+            try await world.fetch(from: nginx.url).succeeded()
         }
-        let source = try Tree(folder["odd"])
+        let source = try Tree(world["odd"])
         for id in ["odd", "tar", "zip", "seven"] {
-            #expect(try await testSite.tree(of: id) == source, "\(id)")
+            #expect(try await world.tree(of: id) == source, "\(id)")
         }
     }
 
@@ -103,25 +92,23 @@ struct EndToEndTests {
             head -c \(Sampling.isWhole ? 8 : 2)M part | split -a 4 -b 4k - many/
             rm part
             """
-        try folder.write("make.sh", script)
-        try folder.makeFolder("large")
-        try await Tool.run("sh", "-e", folder["make.sh"], workingDirectory: folder.path.appending("large"))
+        try world.write("make.sh", script)
+        try world.makeFolder("large")
+        try await Tool.run("sh", "-e", world["make.sh"], workingDirectory: world.path.appending("large"))
         let limit = 128 << 10
-        let publishing = try await memory(
-            of: ["publish", testSite.vault, "--pack", "large=\(folder["large"])"])
+        let publishing = try await world.memory(of: "publish $VAULT --pack large=$WORK/large")
         #expect(publishing < limit, "\(publishing) KiB")
-        try await Nginx.run(over: testSite.site, in: folder) { nginx in
-            let fetch = ["fetch", nginx.url, "--store", testSite.store, "--trust", testSite.root]
-            let downloading = try await memory(of: fetch)
+        try await Nginx.run(over: world.site, in: world) { nginx in
+            let fetch: Words = "fetch \(nginx.url) $STORE $TRUST"
+            let downloading = try await world.memory(of: fetch)
             #expect(downloading < limit, "\(downloading) KiB")
-            let opening = try await memory(of: fetch + testSite.keys)
+            let opening = try await world.memory(of: "\(fetch) $KEYS")
             #expect(opening < limit, "\(opening) KiB")
         }
-        try await Tool.run("diff", "-r", folder["large"], "\(testSite.store)/permanent/large/current/")
-        let auditing = try await memory(
-            of: ["audit", testSite.site, "--trust", testSite.root] + testSite.keys + ["--json"])
+        try await Tool.run("diff", "-r", world["large"], "\(world.store)/permanent/large/current/")
+        let auditing = try await world.memory(of: "audit $SITE $TRUST $KEYS --json")
         #expect(auditing < limit, "\(auditing) KiB")
-        let again = try await memory(of: ["publish", testSite.vault])
+        let again = try await world.memory(of: "publish $VAULT")
         #expect(again < limit, "\(again) KiB")
     }
 }

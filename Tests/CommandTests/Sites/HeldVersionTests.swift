@@ -5,14 +5,12 @@ import VaultFileSystem
 
 /// Held versions that are updated, removed, damaged, repaired and fetched again.
 @Suite(.timeLimit(.minutes(5))) struct HeldVersionTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite(publishing: ["level", "other"])
-        folder = testSite.folder
-        try folder.write("level/noise", Bytes.random(600_000, seed: 1))
-        try await testSite.publish()
+        world = try await World("level", "other")
+        try world.write("level/noise", Bytes.random(600_000, seed: 1))
+        try await world.publish()
     }
 
     enum Form: String, CaseIterable { case opened, sealed }
@@ -55,28 +53,22 @@ import VaultFileSystem
     private func fetch(_ form: Form, _ url: String? = nil, _ id: String = "level") async throws
         -> CommandResult
     {
-        try await testSite.fetch(url, "--\(form.rawValue)", id)
+        try await world.fetch("--\(form.rawValue) \(id)", from: url)
     }
 
     private func live() async throws -> FilePath {
-        let name = try #require(
-            try Folder(opening: FilePath(folder["store/permanent/level"])).readLink("current"))
-        return FilePath(folder["store/permanent/level"]).appending(name.string)
+        let home = FilePath(world["store/permanent/level"])
+        return home.appending(try #require(try Folder(opening: home).readLink("current")).string)
     }
 
     private func remove() async throws -> CommandResult {
-        try await Command.run("remove", "level", "--store", testSite.store)
+        try await world.run("remove level $STORE")
     }
 
     private func damage(_ version: FilePath, _ form: Form) async throws {
         let file = form == .sealed ? version : version.appending("noise")
         try await Tool.run(
             "dd", "if=/dev/zero", "of=\(file)", "bs=1", "seek=300000", "count=16", "conv=notrunc")
-    }
-
-    private func entries() throws -> [String] {
-        try Folder(opening: FilePath(folder["store/permanent/level"])).names()
-            .map { String(decoding: $0, as: UTF8.self) }.sorted()
     }
 
     /// Any command that reads the store removes it once the reader ends.
@@ -88,10 +80,10 @@ import VaultFileSystem
         let reader = try Reader(version)
         if isRemoved {
             try await remove().succeeded()
-            #expect(try await testSite.status()["level"]?.state == "removing")
+            #expect(try await world.status()["level"]?.state == "removing")
         } else {
-            try folder.write("level/noise", "version 2")
-            try await testSite.publish()
+            try world.write("level/noise", "version 2")
+            try await world.publish()
             try await fetch(form).succeeded()
         }
         try await fetch(.opened, nil, "other").succeeded()
@@ -99,8 +91,8 @@ import VaultFileSystem
         reader.end()
         try await fetch(.opened, nil, "other").succeeded()
         #expect(try !FileSystem.exists(version))
-        if isRemoved { #expect(try await testSite.status()["level"]?.state == "absent") }
-        #expect(try testSite.files(in: "permanent/@held") == [])
+        if isRemoved { #expect(try await world.status()["level"]?.state == "absent") }
+        #expect(try world.files(in: "permanent/@held") == [])
     }
 
     /// An undamaged version is restored without a download; a damaged one never becomes live.
@@ -112,11 +104,11 @@ import VaultFileSystem
         let reader = try Reader(version)
         if isDamaged { try await damage(version, form) }
         try await remove().succeeded()
-        let server = try FaultServer(testSite.site)
+        let server = try FaultServer(world.site)
         let result = try await fetch(form, server.url)
         if isDamaged {
             result.failed(75, naming: version.lastComponent?.string ?? "")
-            #expect(try await testSite.status()["level"]?.version == nil)
+            #expect(try await world.status()["level"]?.version == nil)
         } else {
             try result.succeeded()
             #expect(try await live() == version)
@@ -127,7 +119,7 @@ import VaultFileSystem
         try await fetch(form, server.url).succeeded()
         #expect(try await live() == version)
         try await fetch(.opened).succeeded()
-        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        try await world.expectLoaded("level")
     }
 
     /// The reader keeps the sealed file, which is reused.
@@ -135,7 +127,7 @@ import VaultFileSystem
         try await fetch(.sealed).succeeded()
         let version = try await live()
         let reader = try Reader(version)
-        let server = try FaultServer(testSite.site)
+        let server = try FaultServer(world.site)
         try await fetch(.opened, server.url).succeeded()
         #expect(try await live() != version)
         try await fetch(.sealed, server.url).succeeded()
@@ -150,19 +142,18 @@ import VaultFileSystem
         let version = try await live()
         let reader = try Reader(version)
         try await damage(version, .sealed)
-        let repair = ["repair", testSite.site, "--store", testSite.store]
-        try await Command.run(repair).succeeded()
+        try await world.run("repair $SITE $STORE").succeeded()
         #expect(try reader.isThere)
         try await remove().succeeded()
         #expect(try reader.isThere)
-        try await testSite.fetch(nil, "level", withKeys: withKeys).succeeded()
+        try await world.fetch("level", withKeys: withKeys).succeeded()
         #expect(try reader.isThere)
-        try await testSite.fetch().succeeded()
+        try await world.fetch().succeeded()
         #expect(try reader.isThere)
         reader.end()
-        try await testSite.fetch().succeeded()
-        #expect(try entries().allSatisfy { !$0.hasSuffix(".damaged") })
-        try await Command.run(repair).succeeded()
+        try await world.fetch().succeeded()
+        #expect(try world.names(in: "store/permanent/level").allSatisfy { !$0.hasSuffix(".damaged") })
+        try await world.run("repair $SITE $STORE").succeeded()
     }
 
     @Test func aRepairOfAReadOnlyFile() async throws {
@@ -171,7 +162,7 @@ import VaultFileSystem
         try await damage(version, .sealed)
         try await Tool.run("chmod", "0444", version.string)
         let reader = try Reader(version)
-        try await Command.run("repair", testSite.site, "--store", testSite.store).succeeded()
+        try await world.run("repair $SITE $STORE").succeeded()
         try await remove().succeeded()
         #expect(try reader.isThere)
         reader.end()

@@ -5,29 +5,23 @@ import Testing
 
 /// Hosts that are refused as the base of a publication, without writing anything.
 struct HostedPublishRefusalTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
     let runner: Runner
 
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
-        try await testSite.publish("--pack", "level=\(folder["level"])")
-        runner = try await Runner(of: testSite)
-        try folder.write("level/more", "version 2")
+        world = try await World("level") { try $0.write("level/noise", Bytes.random(1 << 20, seed: 1)) }
+        runner = try await Runner(of: world)
+        try world.write("level/more", "version 2")
     }
 
     private func refuses(
-        _ code: Int32, naming part: String, _ url: String, _ arguments: String...,
+        _ code: Int32, naming part: String, _ url: String, _ options: Words = "",
         at location: SourceLocation = #_sourceLocation
     ) async throws {
         let before = try runner.written()
-        try await Command.run(["publish", runner.vault, "--against", url] + arguments).failed(
-            code, naming: part, at: location)
+        try await runner.publish(options, against: url).failed(code, naming: part, at: location)
         #expect(try runner.written() == before, sourceLocation: location)
-        let names = try Tree(runner.vault).entries.keys
-        #expect(!names.contains { $0.contains(".assetvault-") }, sourceLocation: location)
+        #expect(try !runner.hasScratch(), sourceLocation: location)
     }
 
     private func server(changing file: String, _ change: @escaping @Sendable ([UInt8]) -> [UInt8]) throws
@@ -74,19 +68,19 @@ struct HostedPublishRefusalTests {
 
     /// A tampered piece is ignored: its content is sealed again.
     @Test func aTamperedPieceIsSealedAnew() async throws {
-        try folder.write("level/prose", (0..<40_000).map { "line \($0)" }.joined(separator: "\n"))
-        try await testSite.publish()
-        try await Tool.run("cp", "-rT", testSite.site, runner.host)
+        try world.write("level/prose", (0..<40_000).map { "line \($0)" }.joined(separator: "\n"))
+        try await world.publish()
+        try await Tool.run("cp", "-rT", world.site, runner.host)
         let server = try FaultServer(runner.host) { request in
             guard request.isForPack, request.start == 64 || request.earlier > 0 else { return .file }
             return .changed { $0.body = [UInt8](repeating: 7, count: $0.body.count) }
         }
-        try folder.write("level/more", "version 3")
-        try await runner.publish(server.url, "--compression", "max").succeeded()
+        try world.write("level/more", "version 3")
+        try await runner.publish("--compression max", against: server.url).succeeded()
         try await runner.upload()
-        try await Command.run(["audit", runner.host] + testSite.keys).succeeded()
-        try await testSite.fetch(runner.host).succeeded()
-        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        try await world.run("audit \(runner.host) $KEYS").succeeded()
+        try await world.fetch(from: runner.host).succeeded()
+        try await world.expectLoaded("level")
     }
 
     @Test func aPackMissingFromTheHost() async throws {
@@ -99,21 +93,20 @@ struct HostedPublishRefusalTests {
         let server = try FaultServer(runner.host) {
             $0.isForPack && $0.earlier == 0 ? .cut(after: 20) : .file
         }
-        try await runner.publish(server.url).succeeded()
+        try await runner.publish(against: server.url).succeeded()
         #expect(server.packs.count == 2)
     }
 
     /// The signed metadata would replace the other publication.
     @Test func aConcurrentPublication() async throws {
-        let server = try FaultServer(runner.host) { [site = testSite.site] request in
+        let server = try FaultServer(runner.host) { [site = world.site] request in
             guard request.path.hasSuffix("timestamp.json"), request.earlier > 1,
                 let bytes = try? Data(contentsOf: URL(filePath: "\(site)/metadata/timestamp.json"))
             else { return .file }
             return .bytes([UInt8](bytes), length: bytes.count)
         }
-        try await testSite.publish()
-        try await Command.run("publish", runner.vault, "--against", server.url).failed(
-            75, naming: "somebody else has published")
+        try await world.publish()
+        try await runner.publish(against: server.url).failed(75, naming: "somebody else has published")
         #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
     }
 }

@@ -7,17 +7,15 @@ import Testing
 
 /// Publishing without a local site: from the hosted files.
 struct HostedPublishTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
     /// A large pack of prose and noise, and a small one.
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        try folder.write("level/noise", Self.noise)
-        for (number, text) in Self.prose.enumerated() { try folder.write("level/prose/\(number)", text) }
-        try folder.write("other/file", "another pack")
-        try await testSite.publish("--pack", "level=\(folder["level"])", "--pack", "other=\(folder["other"])")
+        world = try await World("level", "other") { world in
+            try world.write("level/noise", Self.noise)
+            for (number, text) in Self.prose.enumerated() { try world.write("level/prose/\(number)", text) }
+            try world.write("other/file", "another pack")
+        }
     }
 
     private static let noise = Bytes.random(3 << 20, seed: 1)
@@ -27,26 +25,26 @@ struct HostedPublishTests {
         (first..<last).map { "line \($0 &* 2_654_435_761 % 9973)" }.joined(separator: "\n")
     }
 
-    private func change() throws { try folder.write("level/prose/7", Self.prose(from: 5, to: 2005)) }
+    private func change() throws { try world.write("level/prose/7", Self.prose(from: 5, to: 2005)) }
 
     /// Uploads, and expects a complete site from which an old client gets the sources unchanged.
     private func expectNewSite(from runner: Runner, _ url: String) async throws {
         try await runner.upload()
-        try await Command.run("audit", url, "--trust", testSite.root).succeeded()
-        try await testSite.fetch(url).succeeded()
-        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        try await world.run("audit \(url) $TRUST").succeeded()
+        try await world.fetch(from: url).succeeded()
+        try await world.expectLoaded("level")
     }
 
     private func expectUpdate(at url: String) async throws {
-        try await testSite.fetch(url).succeeded()
-        let runner = try await Runner(of: testSite)
+        try await world.fetch(from: url).succeeded()
+        let runner = try await Runner(of: world)
         // Nothing has changed yet.
-        let first = try await runner.publish(url).succeeded()
+        let first = try await runner.publish(against: url).succeeded()
         #expect(first.errorText == "nothing changed\n", "\(first.errorText)")
         #expect(try runner.written() == [])
 
         try change()
-        let second = try await runner.publish(url).succeeded()
+        let second = try await runner.publish(against: url).succeeded()
         #expect(second.text.contains("updated  level  version 2"), "\(second.text)")
         #expect(second.text.contains("unchanged  1 pack\n"), "\(second.text)")
         let written = try runner.written()
@@ -58,35 +56,35 @@ struct HostedPublishTests {
         try await expectNewSite(from: runner, url)
 
         // A local publication makes the same pack.
-        try await testSite.publish()
-        #expect(try testSite.publishedPack("level") == written[3])
+        try await world.publish()
+        #expect(try world.publishedPack("level") == written[3])
         #expect(
-            try folder.bytes("vault/site/\(written[3])")
-                == folder.bytes("\(runner.name)/vault/site/\(written[3])"))
+            try world.bytes("vault/site/\(written[3])")
+                == world.bytes("\(runner.name)/vault/site/\(written[3])"))
     }
 
     @Test func fromTheDevelopmentServer() async throws {
-        _ = try await Runner(of: testSite, named: "first")
-        try await Command.whileRunning(["serve", Runner.host(of: testSite)]) { server in
+        _ = try await Runner(of: world, named: "first")
+        try await world.whileRunning("serve \(world["host"])") { server in
             try await expectUpdate(at: try await server.firstLine())
         }
     }
 
     @Test func fromNginx() async throws {
-        _ = try await Runner(of: testSite, named: "first")
-        try await Nginx.run(over: Runner.host(of: testSite), in: folder) { nginx in
+        _ = try await Runner(of: world, named: "first")
+        try await Nginx.run(over: world["host"], in: world) { nginx in
             try await expectUpdate(at: nginx.url)
         }
     }
 
     /// Only index and catalog of the changed pack are downloaded, no piece, and nothing of the unchanged pack.
     @Test func onlyIndexAndCatalogAreDownloaded() async throws {
-        let runner = try await Runner(of: testSite)
+        let runner = try await Runner(of: world)
         let server = try FaultServer(runner.host)
         try change()
-        let report = try await runner.publish(server.url, "--json").succeeded().json()
+        let report = try await runner.publish("--json", against: server.url).succeeded().json()
         // As many pieces are reused as with a local old pack.
-        #expect(try await testSite.publish("--json").json()["packs"] == report["packs"])
+        #expect(try await world.publish("--json").json()["packs"] == report["packs"])
         #expect(
             server.packs.allSatisfy { $0.status == 206 } && server.packBytes < 20_000, "\(server.packBytes)")
         #expect(server.packs.count == 1)
@@ -95,70 +93,68 @@ struct HostedPublishTests {
 
     /// Where sealing gives other bytes, as with another compressor, the host's pieces are reused.
     @Test func unchangedPiecesStayByteForByte() async throws {
-        let runner = try await Runner(of: testSite)
+        let runner = try await Runner(of: world)
         let server = try FaultServer(runner.host)
         try change()
-        let report = try await runner.publish(server.url, "--compression", "max", "--json").succeeded().json()
-        let onTheSpot = try await testSite.publish("--compression", "max", "--json").json()
+        let report = try await runner.publish("--compression max --json", against: server.url).succeeded()
+            .json()
+        let onTheSpot = try await world.publish("--compression max --json").json()
         #expect(report["packs"] == onTheSpot["packs"])
-        #expect(try runner.written().last == testSite.publishedPack("level"))
+        #expect(try runner.written().last == world.publishedPack("level"))
         // No bytes of the noise were needed.
         #expect(server.packBytes > 50_000 && server.packBytes < 2 << 20, "\(server.packBytes)")
-        try await testSite.fetch(server.url).succeeded()
+        try await world.fetch(from: server.url).succeeded()
         try await expectNewSite(from: runner, server.url)
     }
 
     /// A host without ranges sends whole packs, which is reported.
     @Test func aHostWithoutRanges() async throws {
-        let runner = try await Runner(of: testSite)
+        let runner = try await Runner(of: world)
         let server = try FaultServer(runner.host) { _ in .wholeFile }
         try change()
-        let result = try await runner.publish(server.url).succeeded()
+        let result = try await runner.publish(against: server.url).succeeded()
         #expect(result.errorText.contains("warning: the host sends no parts of files: a pack came whole"))
         #expect(try runner.written().count == 4)
-        try await testSite.fetch(server.url).succeeded()
+        try await world.fetch(from: server.url).succeeded()
         try await expectNewSite(from: runner, server.url)
     }
 
     /// A host that supports ranges now and then, as several machines behind one name may.
     @Test func aHostThatIgnoresSomeRanges() async throws {
-        let runner = try await Runner(of: testSite)
+        let runner = try await Runner(of: world)
         let server = try FaultServer(runner.host) { request in
             request.isForPack && request.earlier > 0 ? .wholeFile : .file
         }
         try change()
         // Pieces that seal to other bytes are fetched.
-        try await runner.publish(server.url, "--compression", "max").succeeded()
-        try await testSite.fetch(server.url).succeeded()
+        try await runner.publish("--compression max", against: server.url).succeeded()
+        try await world.fetch(from: server.url).succeeded()
         try await expectNewSite(from: runner, server.url)
     }
 
     /// When it is killed, either all relevant files exist or none; the next run succeeds.
     @Test(arguments: ["renameat2", "fsync"]) func killedAtEachStep(call: String) async throws {
-        let server = try FaultServer(try await Runner(of: testSite, named: "none").host)
+        let server = try FaultServer(try await Runner(of: world, named: "none").host)
         try change()
-        for number in [1]
-            + Sampling.numbers(2...60, each: 8, for: "HostedPublishTests.killedAtEachStep \(call)")
-        {
-            let runner = try await Runner(of: testSite, named: "runner-\(number)")
-            let result = try await runner.publish(server.url, through: Killing.at(call, number: number))
-            try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText)")
+        let numbers =
+            [1] + Sampling.numbers(2...60, each: 8, for: "HostedPublishTests.killedAtEachStep \(call)")
+        try await Killing.atEach(call, numbers) { number, wrapper in
+            let runner = try await Runner(of: world, named: "runner-\(number)")
+            let result = try await runner.publish(against: server.url, through: wrapper)
             let names = try runner.written()
             let isComplete = names.contains("metadata/timestamp.json")
             #expect(!isComplete || names.count == 4, "\(names)")
-            let again = try await runner.publish(server.url)
+            let again = try await runner.publish(against: server.url)
             if isComplete {
                 again.failed(76, naming: "upload \(runner.site) first")
             } else {
                 try again.succeeded()
             }
-            #expect(
-                try runner.written().count == 4
-                    && !Tree(runner.vault).entries.keys.contains { $0.contains(".assetvault-") })
-            guard result.exitCode == 0 else { continue }
-            #expect(number > 1, "\(call) was never called")
-            try await testSite.fetch(server.url).succeeded()
-            return try await expectNewSite(from: runner, server.url)
+            #expect(try runner.written().count == 4 && !runner.hasScratch())
+            guard result.exitCode == 0 else { return result }
+            try await world.fetch(from: server.url).succeeded()
+            try await expectNewSite(from: runner, server.url)
+            return result
         }
     }
 }

@@ -4,43 +4,37 @@ import Testing
 
 /// A fetch that is interrupted, by Ctrl-C for example, leaves nothing unfinished, and the next one resumes.
 @Suite(.timeLimit(.minutes(10))) struct InterruptedFetchTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
     /// Version 1 is in the store, version 2 on the site.
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        try folder.write("level/file", "version 1")
-        try await testSite.publish("--pack", "level=\(folder["level"])")
-        try await testSite.fetch().succeeded()
-        try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
-        try folder.write("level/file", "version 2")
-        try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
-        try await testSite.publish()
-    }
-
-    private var fetch: [String] {
-        ["fetch", testSite.site, "--store", testSite.store] + testSite.keys
+        world = try await World(level: "version 1")
+        try await world.fetch().succeeded()
+        try await world.copy("level", to: "old-level")
+        try world.write("level/file", "version 2")
+        try world.write("level/noise", Bytes.random(1 << 20, seed: 1))
+        try await world.publish()
     }
 
     private func scratch() throws -> [String] {
-        try Tree(testSite.store).entries.keys.filter { $0.contains(".assetvault-") }
+        try Tree(world.store).scratch
     }
 
     private func expectNothingHalfDone(state: String = "loaded") async throws {
         #expect(try scratch() == [])
-        #expect(try await testSite.tree(of: "level") == Tree(folder["old-level"]))
-        let status = try await testSite.status()["level"]
+        #expect(try await world.tree(of: "level") == Tree(world["old-level"]))
+        let status = try await world.status()["level"]
         #expect(status?.state == state && status?.version == 1)
-        try await testSite.fetch().succeeded()
-        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        try await world.fetch().succeeded()
+        try await world.expectLoaded("level")
     }
 
     /// While it opens the pack.
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func whileItOpens(signal: Int32) async throws {
-        try await StoppedCommand.expectEnd(of: fetch, by: signal, in: "syncfs", notesIn: folder) {
-            try folder.names(in: "store/permanent/level").contains { $0.hasPrefix(".assetvault-") }
+        try await StoppedCommand.expectEnd(
+            of: "fetch $SITE $STORE $KEYS", by: signal, in: "syncfs", notesIn: world
+        ) {
+            try world.names(in: "store/permanent/level").contains { $0.hasPrefix(".assetvault-") }
         }
         // The download is kept, and opened the next time.
         try await expectNothingHalfDone(state: "downloaded")
@@ -48,27 +42,18 @@ import Testing
 
     /// While it waits for its host.
     @Test(arguments: [SIGINT, SIGTERM]) func whileItDownloads(signal: Int32) async throws {
-        let gate = Gate()
-        defer { gate.open() }
-        let site = try FaultServer(testSite.site) { request in
-            if request.isForPack { gate.pass() }
-            return .file
-        }
-        let code = folder["code"]
-        try await Command.whileRunning(
-            ["fetch", site.url, "--store", testSite.store] + testSite.keys,
-            through: Command.shell("\"$@\"; echo $? > '\(code)'") + ["env", "--default-signal=INT"]
-        ) { shell in
-            try await gate.arrival()
-            let children = "/proc/\(shell.processID)/task/\(shell.processID)/children"
-            let text = try String(contentsOfFile: children, encoding: .utf8)
-            let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-            kill(process, signal)
-            while try !folder.exists("code") || folder.bytes("code").isEmpty {
-                try await Task.sleep(for: .milliseconds(5))
+        let (host, gate) = try world.gatedHost()
+        let noting = Command.shell("\"$@\"; echo $? > '\(world["code"])'") + ["env", "--default-signal=INT"]
+        try await world.whileRunning("fetch \(host.url) $STORE $KEYS", through: noting) { shell in
+            try await gate.whileBlocked {
+                let children = "/proc/\(shell.processID)/task/\(shell.processID)/children"
+                let text = try String(contentsOfFile: children, encoding: .utf8)
+                let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+                kill(process, signal)
+                try await wait(for: "its end") { try world.exists("code") && !world.bytes("code").isEmpty }
             }
         }
-        #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
+        #expect(try world.text("code") == "\(128 + signal)\n")
         try await expectNothingHalfDone(state: "downloading")
     }
 }

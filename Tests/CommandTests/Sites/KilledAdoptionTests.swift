@@ -4,41 +4,36 @@ import Testing
 
 /// An app that is killed while it copies verified metadata of a downloader: its metadata are the old or the new ones.
 struct KilledAdoptionTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite(publishing: ["one", "zero"])
-        folder = testSite.folder
+        world = try await World("one", "zero")
         // Only the metadata list the new version.
-        try await testSite.fetch(nil, "one").succeeded()
-        try folder.write("one/file", "version 2")
-        try folder.write("two/file", "two")
-        try await testSite.publish("--pack", "two=\(folder["two"])")
-        for role in ["timestamp", "targets"] { try await testSite.trust("rotate", role).succeeded() }
-        try await testSite.publish()
-        try await Command.run(
-            "downloader", testSite.site, "--store", testSite.store, "--trust", testSite.root, "--request",
-            "install"
-        ).succeeded()
+        try await world.fetch("one").succeeded()
+        try world.write("one/file", "version 2")
+        try world.write("two/file", "two")
+        try await world.publish("--pack two=$WORK/two")
+        for role in ["timestamp", "targets"] { try await world.trust("rotate \(role)").succeeded() }
+        try await world.publish()
+        try await world.run("downloader $SITE $STORE $TRUST --request install").succeeded()
     }
 
     /// Killed at each call that renames or removes a file.
     @Test(arguments: ["renameat", "renameat2", "unlinkat"]) func atEachRename(call: String) async throws {
         for number in Sampling.numbers(1...100, each: 3, for: "KilledAdoptionTests \(call)") {
-            let store = folder["store-\(call)-\(number)"]
-            try await Tool.run("cp", "-a", testSite.store, store)
-            let unlock = ["unlock", "one", "--store", store] + testSite.keys
-            let end = try await Command.run(unlock, through: Killing.at(call, number: number))
+            let store = world["store-\(call)-\(number)"]
+            try await world.copy("store", to: store)
+            let end = try await world.run(
+                "unlock one --store \(store) $KEYS", through: Killing.at(call, number: number))
             // The downloader's metadata are gone.
             try await Tool.run("rm", "-rf", "\(store)/shared/@trust", "\(store)/shared/@state")
-            let listed = try await testSite.status(of: store).keys.sorted()
+            let listed = try await world.status(of: store).keys.sorted()
             let new = ["one", "two", "zero"]
             #expect(listed == ["one", "zero"] || listed == new, "\(number): \(listed)")
             guard end.exitCode != 137 else { continue }
             try end.succeeded()
             #expect(listed == new)
-            #expect(try !folder.exists("store-\(call)-\(number)/permanent/@trust/adopting"))
+            #expect(try !world.exists("store-\(call)-\(number)/permanent/@trust/adopting"))
             return
         }
         Issue.record("it never came to its end")

@@ -100,12 +100,12 @@ import Testing
     func fetchedAfterAnInterruptedRemoval(step: StagingStep) async throws {
         let stores = try await KilledStores(.remove, from: .loaded)
         let (store, unasked) = (try await stores.store("asked"), try await stores.store("unasked"))
-        let fetch = KilledOperation.opened.arguments(stores.testSite, stores.server.url, store)
+        let fetch = KilledOperation.opened.words(stores.server.url, store)
         for store in [store, unasked] {
             try await stores.run(.opened, in: store).succeeded()
             #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137)
         }
-        try await Command.run(fetch + ["level"]).succeeded()
+        try await stores.world.run("\(fetch) level").succeeded()
         try StoreContent(loaded: 2).expect(in: store, "\(step)")
         try await stores.expectOldOrNew(in: store, "\(step)")
         try await stores.run(.opened, in: unasked).succeeded()
@@ -118,21 +118,20 @@ import Testing
             .sample(2, for: "anOlderPreloadDoesNotReplaceTheLiveVersion"))
     func anOlderPreloadDoesNotReplaceTheLiveVersion(step: StagingStep) async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
-        try stores.testSite.folder.write("level/noise", "version 3")
-        try await stores.testSite.publish()
+        try await stores.publishThird()
         for isDamaged in [false, true].sample(1, for: "anOlderPreload \(step)") {
             let store = try await stores.store("\(step)-\(isDamaged)")
-            let fetch = KilledOperation.opened.arguments(stores.testSite, stores.server.url, store)
-            #expect(try await Command.run(fetch, dyingAt: "\(step)").exitCode == 137)
-            let before = try await stores.testSite.status(of: store)["level"]?.version ?? 0
+            let fetch = KilledOperation.opened.words(stores.server.url, store)
+            #expect(try await stores.world.run(fetch, dyingAt: "\(step)").exitCode == 137)
+            let before = try await stores.world.status(of: store)["level"]?.version ?? 0
             if isDamaged {
-                try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
+                try stores.spoilRecord(in: store)
             }
             try await stores.run(in: store).succeeded()
-            let after = try await stores.testSite.status(of: store)["level"]?.version ?? 0
+            let after = try await stores.world.status(of: store)["level"]?.version ?? 0
             #expect(after >= before, "\(step): \(before), then \(after)")
             #expect(before == ([.versionActivated, .activationRecorded].contains(step) ? 3 : 1))
-            try await Command.run(fetch).succeeded()
+            try await stores.world.run(fetch).succeeded()
             try StoreContent(loaded: 3).expect(in: store, "\(step)")
         }
     }
@@ -141,15 +140,14 @@ import Testing
     /// opened; the loaded version stays until the next fetch.
     @Test func aManifestWithoutItsPack() async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
-        try stores.testSite.folder.write("level/noise", "version 3")
-        try await stores.testSite.publish()
+        try await stores.publishThird()
         let store = try await stores.store("alone")
-        let fetch = KilledOperation.keyless.arguments(stores.testSite, stores.server.url, store)
-        #expect(try await Command.run(fetch, dyingAt: "manifestSaved").exitCode == 137)
-        try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
+        let fetch = KilledOperation.keyless.words(stores.server.url, store)
+        #expect(try await stores.world.run(fetch, dyingAt: "manifestSaved").exitCode == 137)
+        try stores.spoilRecord(in: store)
         try await stores.run(in: store).succeeded()
-        #expect(try await stores.testSite.status(of: store)["level"]?.version == 1)
-        try await Command.run(fetch + stores.testSite.keys).succeeded()
+        #expect(try await stores.world.status(of: store)["level"]?.version == 1)
+        try await stores.world.run("\(fetch) $KEYS").succeeded()
         try StoreContent(loaded: 3).expect(in: store, "")
     }
 
@@ -158,11 +156,10 @@ import Testing
         let stores = try await KilledStores(.downloader, from: .loaded)
         let store = try await stores.store("both")
         #expect(try await stores.run(in: store, dyingAt: "downloadNamed").exitCode == 137)
-        try stores.testSite.folder.write("level/noise", "version 3")
-        try await stores.testSite.publish()
-        let fetch = KilledOperation.opened.arguments(stores.testSite, stores.server.url, store)
-        #expect(try await Command.run(fetch, dyingAt: "downloadNamed").exitCode == 137)
-        try await Command.run(fetch).succeeded()
+        try await stores.publishThird()
+        let fetch = KilledOperation.opened.words(stores.server.url, store)
+        #expect(try await stores.world.run(fetch, dyingAt: "downloadNamed").exitCode == 137)
+        try await stores.world.run(fetch).succeeded()
         try StoreContent(loaded: 3).expect(in: store, "")
     }
 

@@ -3,44 +3,36 @@ import Testing
 
 /// Requests by tag where only a newer release can read one of the packs: they are not answered in part.
 @Suite(.timeLimit(.minutes(5))) struct LaterFormatTests {
-    private let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    private let world: World
 
-    init() async throws { testSite = try await TestSite() }
+    init() async throws { world = try await World() }
 
     private func publish(bins: Int64? = nil) async throws {
-        var packs = JSONObject()
-        for (name, tags) in [("level", ["game"]), ("music", ["game", "sound"]), ("voice", ["speech"])] {
-            try folder.write("\(name)/file-\(name)", name)
-            packs[name] = .object([
-                "source": .string(folder[name]), "tags": .array(tags.map(JSONValue.string)),
-            ])
-        }
-        try testSite.settings {
-            $0["packs"] = .object(packs)
-            $0["bins"] = bins.map { .integer($0) }
-        }
-        try await testSite.publish()
+        for name in ["level", "music", "voice"] { try world.write("\(name)/file-\(name)", name) }
+        try world.declare([
+            "level": ["tags": ["game"]], "music": ["tags": ["game", "sound"]], "voice": ["tags": ["speech"]],
+        ]) { $0["bins"] = bins.map { .integer($0) } }
+        try await world.publish()
     }
 
     private static func makeLater(_ signed: inout JSONObject, withoutTags: Bool = false) throws {
-        var targets = signed["targets"]?.members ?? [:]
-        guard var record = targets["packs/music.avpack"]?.members else { return }
-        var custom = try #require(record["custom"]?.members)
-        var vault = try #require(custom["assetvault"]?.members)
-        vault["format"] = 99
-        if withoutTags { vault["tags"] = nil }
-        custom["assetvault"] = .object(vault)
-        record["custom"] = .object(custom)
-        targets["packs/music.avpack"] = .object(record)
-        signed["targets"] = .object(targets)
+        guard signed["targets"]?["packs/music.avpack"] != nil else { return }
+        try signed.changePack("music") {
+            $0["format"] = 99
+            if withoutTags { $0["tags"] = nil }
+        }
+    }
+
+    /// Changes what each of two bins lists.
+    private func forgeBins(_ change: (inout JSONObject) throws -> Void) async throws {
+        for (bin, version) in [("packs-0", 10), ("packs-1", 11)] as [(String, Int64)] {
+            let forged = try await world.forge(bin, key: "targets", change)
+            try await world.raise(["snapshot", "timestamp"], to: version, listing: [bin: forged])
+        }
     }
 
     private func access(_ tag: String, isOnline: Bool = true) async throws -> CommandResult {
-        try await Command.run(
-            ["access", tag, "--store", testSite.store] + testSite.keys
-                + (isOnline ? ["--site", testSite.site, "--trust", testSite.root] : [])
-                + ["--", "sh", "-c", "ls \"$ASSETVAULT_RESOURCES\""])
+        try await world.access(tag, script: "ls \"$ASSETVAULT_RESOURCES\"", isOnline: isOnline)
     }
 
     private func expectFailure(
@@ -54,8 +46,8 @@ import Testing
     private func expectRefusals(of tags: [String]) async throws {
         for tag in tags {
             for result in [
-                try await access(tag), try await testSite.fetch(nil, "--tag", tag),
-                try await testSite.fetch(nil, "--tag", tag, "--dry-run"),
+                try await access(tag), try await world.fetch("--tag \(tag)"),
+                try await world.fetch("--tag \(tag) --dry-run"),
             ] {
                 expectFailure(result, 65, "assetvault: packs/music.avpack: it has a requested tag")
                 expectFailure(result, 65, "use a newer release of this program")
@@ -66,20 +58,20 @@ import Testing
     @Test func aTagThatTheRecordStates() async throws {
         try await publish()
         var readable: JSONValue?
-        try await testSite.forgeTargets {
+        try await world.forgeTargets {
             readable = $0["targets"]
             try Self.makeLater(&$0)
         }
         try await expectRefusals(of: ["game", "sound"])
         // Offline as well; the packs of other tags are there.
-        try await testSite.fetch(nil, "--all").succeeded()
+        try await world.fetch("--all").succeeded()
         try await access("game", isOnline: false).failed(65, naming: "use a newer release")
         for isOnline in [true, false] {
             let other = try await access("speech", isOnline: isOnline)
             #expect(other.text == "file-voice\n", "\(other.errorText)")
         }
         // A site that lists it as this release can read it ends that, without a fetch.
-        try await testSite.forgeTargets { $0["targets"] = readable }
+        try await world.forgeTargets { $0["targets"] = readable }
         let result = try await access("game")
         #expect(result.text == "file-level\nfile-music\n", "\(result.errorText)")
     }
@@ -87,12 +79,12 @@ import Testing
     /// Where the tags can't be read, the pack is named by what does not choose by tags.
     @Test func tagsOfALaterFormat() async throws {
         try await publish()
-        try await testSite.forgeTargets { try Self.makeLater(&$0, withoutTags: true) }
+        try await world.forgeTargets { try Self.makeLater(&$0, withoutTags: true) }
         let result = try await access("game")
         #expect(result.text == "file-level\n")
         for text in [
-            result.errorText, try await testSite.fetch(nil, "--tag", "game").succeeded().errorText,
-            try await Command.run("list", testSite.site).succeeded().errorText,
+            result.errorText, try await world.fetch("--tag game").succeeded().errorText,
+            try await world.run("list $SITE").succeeded().errorText,
         ] {
             #expect(text.contains("packs/music.avpack: pack format version 99"), "\(text)")
         }
@@ -101,13 +93,7 @@ import Testing
     /// The index of tags names the pack, whether or not its record can be read.
     @Test(arguments: [false, true]) func aTagOfTheIndex(withoutTags: Bool) async throws {
         try await publish(bins: 2)
-        for bin in ["packs-0", "packs-1"] {
-            let version = try await testSite.forge(bin, key: "targets") {
-                try Self.makeLater(&$0, withoutTags: withoutTags)
-            }
-            try await testSite.raise(
-                ["snapshot", "timestamp"], to: bin == "packs-0" ? 10 : 11, listing: [bin: version])
-        }
+        try await forgeBins { try Self.makeLater(&$0, withoutTags: withoutTags) }
         try await expectRefusals(of: ["game", "sound"])
         #expect(try await access("speech").text == "file-voice\n")
         try await access("game", isOnline: false).failed(65, naming: "use a newer release")
@@ -116,16 +102,8 @@ import Testing
     /// An index that names a pack which nobody lists: the site is not what its owner meant.
     @Test func anIndexedPackThatIsNotListed() async throws {
         try await publish(bins: 2)
-        for bin in ["packs-0", "packs-1"] {
-            let version = try await testSite.forge(bin, key: "targets") { signed in
-                var targets = signed["targets"]?.members ?? [:]
-                targets["packs/music.avpack"] = nil
-                signed["targets"] = .object(targets)
-            }
-            try await testSite.raise(
-                ["snapshot", "timestamp"], to: bin == "packs-0" ? 10 : 11, listing: [bin: version])
-        }
-        expectFailure(try await testSite.fetch(nil, "--tag", "game"), 76, "packs/music.avpack")
+        try await forgeBins { try $0.change("targets") { $0["packs/music.avpack"] = nil } }
+        expectFailure(try await world.fetch("--tag game"), 76, "packs/music.avpack")
         try await access("game", isOnline: false).failed(66, naming: "not all packs")
     }
 }

@@ -5,14 +5,12 @@ import Testing
 struct LockedPackTests {
     /// `--wait` asks the source again until the key is there.
     @Test func aKeyThatArrivesWhileItIsAwaited() async throws {
-        let testSite = try await TestSite(publishing: ["start"])
-        let folder = testSite.folder
-        try await testSite.fetch(withKeys: false).succeeded()
-        let key = folder["late.jwks"]
-        async let unlocked = Command.run(
-            "unlock", "--store", testSite.store, "--keys", "file:\(key)", "--wait", "60")
+        let world = try await World("start")
+        try await world.fetch(withKeys: false).succeeded()
+        let key = world["late.jwks"]
+        async let unlocked = world.run("unlock $STORE --keys file:\(key) --wait 60")
         try await Task.sleep(for: .seconds(1))
-        try FileManager.default.copyItem(atPath: folder["vault/keys/vault.jwks"], toPath: key)
+        try FileManager.default.copyItem(atPath: world["vault/keys/vault.jwks"], toPath: key)
         let result = try await unlocked.succeeded()
         #expect(result.errorText.contains("start"), "\(result.errorText)")
     }

@@ -3,13 +3,13 @@ import Testing
 
 /// What comes over a metered network.
 struct MeteredNetworkTests {
-    let testSite: TestSite
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite()
+        world = try await World()
         let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255) }
-        for name in ["start", "later", "asked"] { try testSite.folder.write("\(name)/file", noise) }
-        try testSite.folder.write(
+        for name in ["start", "later", "asked"] { try world.write("\(name)/file", noise) }
+        try world.write(
             "vault/vault.json",
             """
             {"format": 1, "packs": {
@@ -17,44 +17,36 @@ struct MeteredNetworkTests {
               "later": {"source": "../later"},
               "asked": {"source": "../asked", "policy": "onDemand", "tags": ["level"]}}}
             """)
-        try await testSite.publish()
-    }
-
-    private func loaded() async throws -> [String] {
-        try await testSite.status().values.filter { $0.state == "loaded" }.map(\.id).sorted()
+        try await world.publish()
     }
 
     /// Nobody asked for the prefetch pack.
     @Test func prefetchPacksAreLeft() async throws {
-        try await testSite.fetch(nil, "--metered").succeeded()
-        #expect(try await loaded() == ["start"])
-        try await testSite.fetch().succeeded()
-        #expect(try await loaded() == ["later", "start"])
+        try await world.fetch("--metered").succeeded()
+        #expect(try await world.loaded() == ["start"])
+        try await world.fetch().succeeded()
+        #expect(try await world.loaded() == ["later", "start"])
     }
 
     @Test func anAllowance() async throws {
-        try await testSite.fetch(nil, "--metered-allowance", "1KB").failed(64, naming: "--metered")
-        let limited = ["--metered", "--metered-allowance", "1KB"]
-        try await testSite.fetch(nil, "asked", "--metered", "--metered-allowance", "1KB")
-            .failed(78, naming: "asked", "the 1000 that may come over a metered network")
-        let access =
-            ["access", "level", "--store", testSite.store, "--site", testSite.site, "--trust", testSite.root]
-            + testSite.keys
-        try await Command.run(access + limited + ["--", "true"]).failed(78, naming: "metered network")
-        #expect(try await loaded().isEmpty)
+        try await world.fetch("--metered-allowance 1KB").failed(64, naming: "--metered")
+        let limited: Words = "--metered --metered-allowance 1KB"
+        try await world.fetch("asked \(limited)").failed(
+            78, naming: "asked", "the 1000 that may come over a metered network")
+        try await world.run("access level $STORE --site $SITE $TRUST $KEYS \(limited) -- true").failed(
+            78, naming: "metered network")
+        #expect(try await world.loaded().isEmpty)
         // What it costs is reported all the same.
-        let costs = try await testSite.fetch(
-            nil, "asked", "--metered", "--metered-allowance", "1KB", "--dry-run"
-        ).succeeded()
+        let costs = try await world.fetch("asked \(limited) --dry-run").succeeded()
         #expect(costs.text.contains("asked"))
-        try await testSite.fetch(nil, "asked", "--metered", "--metered-allowance", "100KB").succeeded()
-        #expect(try await loaded() == ["asked"])
+        try await world.fetch("asked --metered --metered-allowance 100KB").succeeded()
+        #expect(try await world.loaded() == ["asked"])
     }
 
     /// A host that hides each byte of a pack in a long chunk extension, or sends hints before each answer, sends no more than allowed.
     @Test(arguments: [true, false]) func bytesBesideThePacks(isChunked: Bool) async throws {
         let noise = String(repeating: "x", count: 600)
-        let server = try FaultServer(testSite.site) { request in
+        let server = try FaultServer(world.site) { request in
             guard request.isForPack else { return .file }
             return .changed { reply in
                 if isChunked {
@@ -72,11 +64,8 @@ struct MeteredNetworkTests {
                 }
             }
         }
-        let metered = ["--metered", "--metered-allowance", "100KB"]
-        try await Command.run(
-            ["fetch", server.url, "--store", testSite.store, "--trust", testSite.root, "asked"] + metered
-                + testSite.keys
-        ).failed(69, naming: "asked", "beside what was asked for")
+        try await world.fetch("asked --metered --metered-allowance 100KB", from: server.url).failed(
+            69, naming: "asked", "beside what was asked for")
         // Each of a few attempts ends early, and what the system's buffers hold comes in addition.
         #expect(server.sent < 5 * 6_000_000, "\(server.sent)")
     }

@@ -19,7 +19,7 @@ struct MountedAreaTests {
         try await MountedAreas.mount(areas, of: store) { mounted in
             try await spoil(mounted)
             result = try await stores.runFromFolder(in: store, through: mounted.inside + wrapper)
-            try await Command.run("status", "--store", store, through: mounted.inside).succeeded()
+            try await stores.world.run("status --store \(store)", through: mounted.inside).succeeded()
             let seen = try await mounted.seen()
             try await stores.expectOldOrNew(in: seen, hint)
             try stores.expectNothingHalf(in: seen, hint)
@@ -27,7 +27,7 @@ struct MountedAreaTests {
             try await stores.runFromFolder(in: store, through: mounted.inside).succeeded()
             try await stores.expectEnd(in: mounted.seen(), hint)
         }
-        try await Tool.run("/bin/sh", "-c", "rm -rf '\(stores.testSite.folder[name])'*")
+        try await Tool.run("/bin/sh", "-c", "rm -rf '\(stores.world[name])'*")
         return try #require(result)
     }
 

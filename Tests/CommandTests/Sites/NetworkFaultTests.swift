@@ -6,8 +6,7 @@ import Testing
 /// Every kind of fault, once and always, with and without a partial download: the new version is complete, or the old
 /// one stays.
 @Suite(.timeLimit(.minutes(10))) struct NetworkFaultTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
     private let pack: PackOnSite
     private let mirror: FaultServer
     private let old: Tree
@@ -15,31 +14,27 @@ import Testing
 
     /// Both stores have version 1, `store-partial` also the first half of version 2, which is on the site.
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        try folder.write("authority.pem", TestCertificate.certificate)
-        try folder.write("level/file", "version 1")
-        try folder.write("other/noise", Bytes.random(300_000, seed: 2))
-        try await testSite.publish("--pack", "level=\(folder["level"])", "--pack", "other=\(folder["other"])")
-        try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
-        old = try Tree(folder["old-level"])
-        try await testSite.fetch(nil, "level", into: folder["store-fresh"]).succeeded()
-        try folder.write("level/file", "version 2")
-        try folder.write("level/noise", Bytes.random(400_000, seed: 1))
-        try await testSite.publish()
-        new = try Tree(folder["level"])
-        mirror = try FaultServer(testSite.site)
+        world = try await World()
+        try world.write("authority.pem", TestCertificate.certificate)
+        try world.write("level/file", "version 1")
+        try world.write("other/noise", Bytes.random(300_000, seed: 2))
+        try await world.publish("--pack level=$WORK/level --pack other=$WORK/other")
+        try await world.copy("level", to: "old-level")
+        old = try Tree(world["old-level"])
+        try await world.fetch("level", into: world["store-fresh"]).succeeded()
+        try world.write("level/file", "version 2")
+        try world.write("level/noise", Bytes.random(400_000, seed: 1))
+        try await world.publish()
+        new = try Tree(world["level"])
+        mirror = try FaultServer(world.site)
         pack = try PackOnSite(
-            size: folder.bytes("vault/site/\(testSite.publishedPack("level"))").count,
-            other: folder.bytes("vault/site/\(testSite.publishedPack("other"))"), mirror: mirror.url)
+            size: world.publishedBytes(of: "level").count,
+            other: world.publishedBytes(of: "other"), mirror: mirror.url)
 
-        try await Tool.run("cp", "-a", folder["store-fresh"], folder["store-partial"])
-        let half = pack.size / 2
-        let dying = try FaultServer(testSite.site) {
-            DyingHost.answer($0, cutAfter: half)
-        }
-        try await testSite.fetch(dying.url, "level", into: folder["store-partial"]).failed(69)
-        #expect(dying.packBytes > half && dying.packBytes < pack.size)
+        try await world.copy("store-fresh", to: "store-partial")
+        let dying = try FaultServer.dying(world.site, after: pack.size / 2)
+        try await world.fetch("level", from: dying.url, into: world["store-partial"]).failed(69)
+        #expect(dying.packBytes > pack.size / 2 && dying.packBytes < pack.size)
     }
 
     /// In a sample each fault in one way.
@@ -77,7 +72,7 @@ import Testing
     private func server(for test: Case) throws -> (FaultServer, @Sendable () -> Int) {
         let met = Counter()
         let (fault, isLasting, pack) = (test.fault, test.isLasting, pack)
-        let server = try FaultServer(testSite.site, secure: fault.isSecure) { request in
+        let server = try FaultServer(world.site, secure: fault.isSecure) { request in
             guard request.isForPack else { return .file }
             if fault.isOfParts, request.range == nil {
                 return isLasting || request.earlier == 0 ? .cut(after: pack.size / 2) : .file
@@ -88,15 +83,15 @@ import Testing
     }
 
     private func examine(_ test: Case) async throws {
-        let store = folder["store \(test.name)"]
-        try await Tool.run("cp", "-a", folder["store-\(test.start)"], store)
+        let store = world["store \(test.name)"]
+        try await world.copy("store-\(test.start)", to: store)
         let before = try Tree("\(store)/permanent").packs
         let (server, met) = try server(for: test)
-        let security = test.fault.isSecure ? ["--ca-file", folder["authority.pem"]] : []
+        let security = test.fault.isSecure ? ["--ca-file", world["authority.pem"]] : []
         // A fetch that doesn't end is ended, with code 124.
-        let result = try await Command.run(
-            ["fetch", server.url, "level", "--store", store] + testSite.keys + security
-                + test.fault.arguments, through: ["timeout", "120"])
+        let result = try await world.run(
+            "fetch \(server.url) level --store \(store) $KEYS \(security) \(test.fault.arguments)",
+            through: ["timeout", "120"])
         #expect(test.codes.contains(result.exitCode), "\(test.name): \(result.exitCode) \(result.errorText)")
         #expect(met() > 0, "\(test.name)")
         if result.exitCode != 0 {
@@ -104,13 +99,13 @@ import Testing
             // Nothing of it is among the verified packs.
             #expect(try Tree("\(store)/permanent").packs == before, "\(test.name)")
             #expect(try packs(of: store) == [], "\(test.name)")
-            #expect(try await testSite.tree(of: "level", in: store) == old, "\(test.name)")
-            let status = try await testSite.status(of: store)["level"]
+            #expect(try await world.tree(of: "level", in: store) == old, "\(test.name)")
+            let status = try await world.status(of: store)["level"]
             #expect(status?.state == "failed" && status?.version == 1, "\(test.name)")
-            try await testSite.fetch(mirror.url, "level", into: store).succeeded()
+            try await world.fetch("level", from: mirror.url, into: store).succeeded()
         }
-        #expect(try await testSite.tree(of: "level", in: store) == new, "\(test.name)")
-        #expect(try await testSite.status(of: store)["level"]?.state == "loaded", "\(test.name)")
+        #expect(try await world.tree(of: "level", in: store) == new, "\(test.name)")
+        #expect(try await world.status(of: store)["level"]?.state == "loaded", "\(test.name)")
         #expect(try packs(of: store) == [], "\(test.name)")
         try FileManager.default.removeItem(atPath: store)
     }
@@ -118,6 +113,6 @@ import Testing
     /// What lies in `shared/packs`, under whatever name.
     private func packs(of store: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: "\(store)/shared/packs") else { return [] }
-        return try testSite.files(in: "shared/packs", of: store)
+        return try world.files(in: "shared/packs", of: store)
     }
 }

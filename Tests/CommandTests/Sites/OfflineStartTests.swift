@@ -5,11 +5,11 @@ import Testing
 
 /// A host that goes away during a refresh: packs that were accepted before still open.
 struct OfflineStartTests {
-    let testSite: TestSite
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite()
-        try testSite.folder.write(
+        world = try await World()
+        try world.write(
             "vault/vault.json",
             """
             {"format": 1, "packs": {
@@ -17,34 +17,34 @@ struct OfflineStartTests {
                 "three": {"source": "../three", "policy": "onDemand"}
             }}
             """)
-        for name in ["one", "two", "three"] { try testSite.folder.write("\(name)/file", name) }
-        try await testSite.publish()
+        for name in ["one", "two", "three"] { try world.write("\(name)/file", name) }
+        try await world.publish()
     }
 
     /// A refresh that stopped after the timestamp leaves inconsistent metadata: packs accepted before still open.
     @Test func anInterruptedRefresh() async throws {
-        try await testSite.fetch(withKeys: false).succeeded()
-        try testSite.folder.write("one/file", "new")
-        try await testSite.publish()
-        let server = try FaultServer(testSite.site) { $0.path.contains("snapshot") ? .hangUp : .file }
-        #expect(try await testSite.fetch(server.url).exitCode == 69)
-        #expect(try await testSite.status()["one"]?.state == "loaded")
-        #expect(try await testSite.status()["one"]?.version == 1)
-        try await testSite.fetch().succeeded()
-        #expect(try await testSite.status()["one"]?.version == 2)
+        try await world.fetch(withKeys: false).succeeded()
+        try world.write("one/file", "new")
+        try await world.publish()
+        let server = try FaultServer(world.site) { $0.path.contains("snapshot") ? .hangUp : .file }
+        #expect(try await world.fetch(from: server.url).exitCode == 69)
+        #expect(try await world.status()["one"]?.state == "loaded")
+        #expect(try await world.status()["one"]?.version == 1)
+        try await world.fetch().succeeded()
+        #expect(try await world.status()["one"]?.version == 2)
     }
 
     /// The same after a key of the timestamp was replaced, which makes clients forget the timestamp before it.
     @Test func anInterruptedRefreshAfterARotation() async throws {
-        try await testSite.fetch(withKeys: false).succeeded()
-        try await testSite.trust("rotate", "timestamp").succeeded()
-        let server = try FaultServer(testSite.site) { $0.path.contains("timestamp") ? .hangUp : .file }
-        #expect(try await testSite.fetch(server.url, withKeys: false).exitCode == 69)
-        let root: JSONValue = try testSite.folder.json("store/permanent/@trust/root.json")
+        try await world.fetch(withKeys: false).succeeded()
+        try await world.trust("rotate timestamp").succeeded()
+        let server = try FaultServer(world.site) { $0.path.contains("timestamp") ? .hangUp : .file }
+        #expect(try await world.fetch(from: server.url, withKeys: false).exitCode == 69)
+        let root: JSONValue = try world.json("store/permanent/@trust/root.json")
         #expect(root["signed", "version"] == 2)
-        try await Command.run(["unlock", "--store", testSite.store] + testSite.keys).succeeded()
+        try await world.run("unlock $STORE $KEYS").succeeded()
         #expect(
-            try await testSite.status().mapValues(\.state)
+            try await world.status().mapValues(\.state)
                 == ["one": "loaded", "two": "loaded", "three": "absent"])
     }
 }

@@ -4,10 +4,9 @@ import Testing
 
 /// What a plan of a large game costs: it looks at names and sizes, and reads the first bytes of files.
 struct PlanScaleTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
-    init() async throws { testSite = try await TestSite() }
+    init() async throws { world = try await World() }
 
     private static let languages = ["de", "en", "fr", "ja"]
 
@@ -15,14 +14,9 @@ struct PlanScaleTests {
     private func declare(fileSize: UInt64) throws {
         var rules: [JSONValue] = []
         for set in 0..<25 {
-            try folder.makeFolder("game/\(set)")
             for scale in 1...3 {
                 for language in Self.languages {
-                    let path = folder["game/\(set)/texture@\(scale)x.\(language)"]
-                    _ = FileManager.default.createFile(atPath: path, contents: nil)
-                    let file = try #require(FileHandle(forWritingAtPath: path))
-                    try file.truncate(atOffset: fileSize)
-                    try file.close()
+                    try world.makeSparse("game/\(set)/texture@\(scale)x.\(language)", size: fileSize)
                 }
             }
             rules.append([
@@ -35,10 +29,10 @@ struct PlanScaleTests {
         for language in Self.languages {
             rules.append(["paths": .string("*.\(language)"), "traits": ["language": .string(language)]])
         }
-        try testSite.settings {
+        try world.settings {
             $0["resources"] = [
                 "game": .object([
-                    "source": .string(folder["game"]), "rules": .array(rules),
+                    "source": .string(world["game"]), "rules": .array(rules),
                     "traits": [
                         "scale": ["match": "nearest"], "language": ["match": "language", "fallback": ["en"]],
                     ],
@@ -49,15 +43,14 @@ struct PlanScaleTests {
 
     /// Peak memory in KiB, and seconds.
     private func plan() async throws -> (memory: Int, seconds: Double) {
-        let result = try await Command.run(
-            ["plan", testSite.vault, "--json"],
-            through: ["/usr/bin/time", "-f", "%M %e", "-o", folder["taken"]]
+        let result = try await world.run(
+            "plan $VAULT --json", through: ["/usr/bin/time", "-f", "%M %e", "-o", world["taken"]]
         ).succeeded()
         let answer = try result.json()
         #expect(answer["packs"]?.elements?.count == 300)
         #expect(answer["tags"]?.elements?.count == 50)
         #expect(answer["devices"]?.elements?.count == 12)
-        let words = String(decoding: try folder.bytes("taken"), as: UTF8.self).split { $0.isWhitespace }
+        let words = try world.text("taken").split { $0.isWhitespace }
         return (try #require(Int(words[0])), try #require(Double(words[1])))
     }
 

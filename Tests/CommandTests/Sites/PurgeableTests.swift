@@ -1,115 +1,108 @@
-import Foundation
 import Sampling
 import Testing
 
 /// Packs marked purgeable are removed when space is needed, and only these.
 @Suite(.enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
 struct PurgeableTests {
-    let testSite: TestSite
+    let world: World
+
     private static let noise = ["kept": 0, "old": 1, "wanted": 2].mapValues {
         Bytes.random(12 << 20, seed: $0)
     }
 
     init() async throws {
-        testSite = try await TestSite()
-        let folder = testSite.folder
-        for (id, noise) in Self.noise { try folder.write("\(id)/noise", noise) }
-        try await testSite.publish(
-            "--pack", "kept=\(folder["kept"])", "--pack", "old=\(folder["old"])",
-            "--pack", "wanted=\(folder["wanted"])")
-        try await testSite.fetch(nil, "kept", "old").succeeded()
+        world = try await World("kept", "old", "wanted") { world in
+            for (id, noise) in Self.noise { try world.write("\(id)/noise", noise) }
+        }
+        try await world.fetch("kept old").succeeded()
     }
 
-    /// Fetches a pack onto a disk that has too little room for it.
+    /// Fetches packs onto a disk that has too little room for them, and gives what `status` says then.
     private func fetchWanted(
-        _ more: String..., withRoomFor kibibytes: Int = 20 << 10,
+        _ ids: Words = "wanted", withRoomFor kibibytes: Int = 20 << 10,
         after prepare: (MountedAreas) async throws -> Void = { _ in },
-        then look: (MountedAreas, CommandResult) async throws -> Void
+        then look: (MountedAreas, CommandResult, String) async throws -> Void
     ) async throws {
-        try await MountedAreas.mount(["permanent"], of: testSite.store) { mounted in
+        try await MountedAreas.mount(["permanent"], of: world.store) { mounted in
             try await prepare(mounted)
             try await mounted.leave(kibibytes: kibibytes, in: "permanent")
-            let arguments = ["fetch", testSite.site, "--store", testSite.store, "wanted"] + more
-            try await look(
-                mounted, try await Command.run(arguments + testSite.keys, through: mounted.inside))
+            let result = try await world.fetch(ids, through: mounted.inside)
+            try await look(mounted, result, try await states(mounted))
         }
     }
 
     private func states(_ mounted: MountedAreas) async throws -> String {
-        try await Command.run("status", "--store", testSite.store, through: mounted.inside).succeeded().text
+        try await world.run("status $STORE", through: mounted.inside).succeeded().text
     }
 
-    private func run(_ command: String, _ id: String) async throws -> CommandResult {
-        try await Command.run(command, id, "--store", testSite.store)
-    }
-
-    @Test func unmarkedPacksAreKept() async throws {
-        try await fetchWanted { mounted, result in
-            #expect(result.exitCode == 71 && result.errorText.contains("disk is full"), "\(result.errorText)")
-            #expect(result.errorText.contains("16 MiB to stay free"), "\(result.errorText)")
-            #expect(result.errorText.contains("remove packs, or declare some purgeable"))
-            let states = try await states(mounted)
-            #expect(states.contains("loaded  kept") && states.contains("loaded  old"), "\(states)")
+    /// The commands for one pack, what is wanted then of a disk with room for so many MiB, and what the store has afterwards: the fetch
+    /// fails.
+    @Test(
+        arguments: [
+            ([], "wanted", 20, ["loaded  kept", "loaded  old"]),
+            // It would not be enough.
+            (["purgeable"], "wanted", 8, ["loaded  old"]),
+            // It is asked for.
+            (["purgeable"], "wanted old", 20, ["loaded  old"]),
+            (["purgeable", "keep"], "wanted", 20, ["loaded  old  version 1 opened\n"]),
+        ] as [([String], String, Int, [String])])
+    func packsAreKept(commands: [String], wanted: String, mebibytes: Int, states: [String]) async throws {
+        for command in commands { try await world.run("\(command) old $STORE").succeeded() }
+        let ids = wanted.split(separator: " ").map(String.init)
+        try await fetchWanted("\(ids)", withRoomFor: mebibytes << 10) { _, result, found in
+            #expect(result.exitCode == 71, "\(result.errorText)")
+            for state in states { #expect(found.contains(state), "\(found)") }
+            guard commands.isEmpty else { return }
+            for part in ["disk is full", "16 MiB to stay free", "remove packs, or declare some purgeable"] {
+                #expect(result.errorText.contains(part), "\(result.errorText)")
+            }
         }
     }
 
     @Test func aPurgeablePackIsRemoved() async throws {
-        try await run("purgeable", "old").succeeded()
-        #expect(try await testSite.status()["old"]?.state == "loaded")
-        try await fetchWanted { mounted, result in
+        try await world.run("purgeable old $STORE").succeeded()
+        #expect(try await world.status()["old"]?.state == "loaded")
+        try await fetchWanted { mounted, result, states in
             #expect(try result.succeeded().errorText.contains("removed  old"))
-            let states = try await states(mounted)
-            #expect(states.contains("absent  old") && states.contains("loaded  kept"), "\(states)")
-            #expect(states.contains("loaded  wanted"), "\(states)")
+            for state in ["absent  old", "loaded  kept", "loaded  wanted"] {
+                #expect(states.contains(state), "\(states)")
+            }
             #expect(!states.contains("purgeable"), "\(states)")
-            try await mounted.shell("! ls -A '\(testSite.store)/permanent/old' | grep .")
+            try await mounted.shell("! ls -A '\(world.store)/permanent/old' | grep .")
             // It stays away until it is asked for, and is kept then.
             try await mounted.leave(kibibytes: 60 << 10, in: "permanent")
-            try await testSite.fetch(through: mounted.inside).succeeded()
+            try await world.fetch(through: mounted.inside).succeeded()
             #expect(try await self.states(mounted).contains("absent  old"))
-            try await testSite.fetch(nil, "old", through: mounted.inside).succeeded()
+            try await world.fetch("old", through: mounted.inside).succeeded()
             let answer = try await self.states(mounted)
             #expect(answer.contains("loaded  old  version 1 opened\n"), "\(answer)")
         }
     }
 
-    /// Not even new metadata fit: what is purgeable goes before the site can be read.
-    @Test func metadataThatDoNotFit() async throws {
-        try await run("purgeable", "old").succeeded()
-        try testSite.folder.write("kept/small", "new")
-        try await testSite.publish()
-        try await MountedAreas.mount(["permanent"], of: testSite.store) { mounted in
+    /// Not even new metadata fit: what is purgeable goes before the site can be read. Where no pack can be purged the old state stays.
+    @Test(arguments: [true, false]) func metadataThatDoNotFit(isPurgeable: Bool) async throws {
+        if isPurgeable { try await world.run("purgeable old $STORE").succeeded() }
+        try world.write("kept/small", "new")
+        try await world.publish()
+        try await MountedAreas.mount(["permanent"], of: world.store) { mounted in
             try await mounted.leave(kibibytes: 0, in: "permanent")
-            let full = try await testSite.fetch(nil, "kept", through: mounted.inside)
+            let full = try await world.fetch("kept", through: mounted.inside)
+            let states = try await states(mounted)
+            guard isPurgeable else {
+                #expect(full.exitCode == 71, "\(full.errorText)")
+                return #expect(states.contains("loaded  old") && states.contains("loaded  kept"), "\(states)")
+            }
             #expect(full.errorText.contains("removed  old"), "\(full.errorText)")
-            let states = try await states(mounted)
             #expect(states.contains("absent  old"), "\(states)")
-            let timestamp = "store/permanent/@trust/timestamp.json"
-            let seen = try await mounted.shell("cat '\(testSite.folder[timestamp])'")
-            #expect(
-                Array(seen.utf8) == (try testSite.folder.bytes("vault/site/metadata/timestamp.json")),
-                "\(full.errorText)")
-        }
-    }
-
-    /// Where no pack can be purged the old state stays.
-    @Test func metadataThatDoNotFitAndNothingToPurge() async throws {
-        try testSite.folder.write("kept/small", "new")
-        try await testSite.publish()
-        try await MountedAreas.mount(["permanent"], of: testSite.store) { mounted in
-            try await mounted.leave(kibibytes: 0, in: "permanent")
-            let full = try await testSite.fetch(nil, "kept", through: mounted.inside)
-            #expect(full.exitCode == 71, "\(full.errorText)")
-            let states = try await states(mounted)
-            #expect(states.contains("loaded  old") && states.contains("loaded  kept"), "\(states)")
+            let seen = try await mounted.shell("cat '\(world.store)/permanent/@trust/timestamp.json'")
+            #expect(try world.text("vault/site/metadata/timestamp.json") == seen, "\(full.errorText)")
         }
     }
 
     @Test func onlyAsManyAsNeededAreRemoved() async throws {
-        for id in ["kept", "old"] { try await run("purgeable", id).succeeded() }
-        try await fetchWanted { mounted, result in
+        for id in ["kept", "old"] { try await world.run("purgeable \(id) $STORE").succeeded() }
+        try await fetchWanted { _, result, states in
             try result.succeeded()
-            let states = try await states(mounted)
             #expect(states.contains("absent  kept"), "\(states)")
             #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")
         }
@@ -117,81 +110,50 @@ struct PurgeableTests {
 
     /// There is no space even for the record of the removal.
     @Test func onAFullDiskPacksAreRemoved() async throws {
-        let store = testSite.folder["full"]
-        try await testSite.fetch(nil, "kept", "old", into: store, withKeys: false).succeeded()
+        let store = world["full"]
+        try await world.fetch("kept old", into: store, withKeys: false).succeeded()
         try await MountedAreas.mount(["shared"], of: store) { mounted in
             try await mounted.leave(kibibytes: 0, in: "shared")
-            let purge = ["fetch", testSite.site, "--store", store, "wanted"]
-            #expect(try await Command.run(purge, through: mounted.inside).exitCode == 71)
-            try await Command.run("remove", "old", "--store", store, through: mounted.inside).succeeded()
-            let status = try await Command.run("status", "--store", store, through: mounted.inside)
+            let full = try await world.run(
+                "fetch $SITE --store \(store) wanted", through: mounted.inside)
+            #expect(full.exitCode == 71)
+            try await world.run("remove old --store \(store)", through: mounted.inside).succeeded()
+            let status = try await world.run("status --store \(store)", through: mounted.inside)
             #expect(status.text.contains("absent  old") && status.text.contains("waiting  kept"))
-        }
-    }
-
-    @Test func nothingIsRemovedIfItIsNotEnough() async throws {
-        try await run("purgeable", "old").succeeded()
-        try await fetchWanted(withRoomFor: 8 << 10) { mounted, result in
-            #expect(result.exitCode == 71, "\(result.errorText)")
-            let states = try await states(mounted)
-            #expect(states.contains("loaded  old"), "\(states)")
-        }
-    }
-
-    @Test func aRequestedPackIsKept() async throws {
-        try await run("purgeable", "old").succeeded()
-        try await fetchWanted("old") { mounted, result in
-            #expect(result.exitCode == 71, "\(result.errorText)")
-            let states = try await states(mounted)
-            #expect(states.contains("loaded  old"), "\(states)")
-        }
-    }
-
-    @Test func theMarkIsWithdrawn() async throws {
-        try await run("purgeable", "old").succeeded()
-        try await run("keep", "old").succeeded()
-        try await fetchWanted { mounted, result in
-            #expect(result.exitCode == 71, "\(result.errorText)")
-            let states = try await states(mounted)
-            #expect(states.contains("loaded  old  version 1 opened\n"), "\(states)")
         }
     }
 
     /// A reader holds the lock of the version.
     @Test func aHeldVersionIsKept() async throws {
-        try await run("purgeable", "old").succeeded()
+        try await world.run("purgeable old $STORE").succeeded()
         try await fetchWanted {
             try await $0.shell(
                 """
-                cd '\(testSite.store)/permanent/old/current/' &&
+                cd '\(world.store)/permanent/old/current/' &&
                 flock --shared . sleep 60 </dev/null >/dev/null 2>&1 & sleep 0.3
                 """)
-        } then: { mounted, result in
+        } then: { mounted, result, states in
             #expect(result.exitCode == 71, "\(result.errorText)")
-            let states = try await states(mounted)
             #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")
-            try await mounted.shell("cat '\(testSite.store)/permanent/old/current/noise' >/dev/null")
+            try await mounted.shell("cat '\(world.store)/permanent/old/current/noise' >/dev/null")
         }
     }
 
     @Test(arguments: ["purgeable", "keep"]) func killedAtEachStep(command: String) async throws {
-        for number in Sampling.numbers(1...20, each: 3, for: "PurgeableTests.killed \(command)") {
-            let wrapper =
-                ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync"]
-                + ["-e", "inject=fsync:signal=KILL:when=\(number)"]
-            let result = try await Command.run(
-                command, "old", "--store", testSite.store, through: wrapper)
-            try await testSite.fetch(nil, "kept").succeeded()
-            let names = try await Tool.run("find", testSite.store).text
+        let numbers = Sampling.numbers(1...20, each: 3, for: "PurgeableTests.killed \(command)")
+        let kills = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { _, wrapper in
+            let result = try await world.run("\(command) old $STORE", through: wrapper)
+            try await world.fetch("kept").succeeded()
+            let names = try await Tool.run("find", world.store).text
             #expect(!names.contains(".tmp"), "\(names)")
-            if result.exitCode == 0 { return }
+            return result
         }
-        Issue.record("it never ended")
+        #expect(kills < numbers.count, "it never ended")
     }
 
     @Test func missingPacksAreRefused() async throws {
         for command in ["purgeable", "keep"] {
-            let result = try await run(command, "wanted")
+            let result = try await world.run("\(command) wanted $STORE")
             #expect(result.exitCode == 66 && result.errorText.contains("wanted: the store never had it"))
         }
     }

@@ -22,15 +22,15 @@ import Testing
     private func command(_ words: [String], _ store: String, after moment: Double? = nil) async throws
         -> Int32
     {
-        let result = try await Command.run(
-            words + [server.url, "--store", store, "--trust", sites.testSite.root],
+        let result = try await sites.world.run(
+            "\(words) \(server.url) --store \(store) --trust \(sites.world.root)",
             through: moment.map(Killing.after) ?? [])
         // The other process may be doing the same work.
         #expect([0, 75, 137].contains(result.exitCode), "\(words): \(result.errorText)")
         return result.exitCode
     }
 
-    private var app: [String] { ["fetch"] + sites.testSite.keys }
+    private var app: [String] { ["fetch"] + sites.world.keys }
 
     /// Starts both, and returns how many of them were killed.
     private func killed(in store: String, after moments: [Double]) async throws -> Int {
@@ -41,14 +41,14 @@ import Testing
 
     @Test func oldOrNewAfterEachKill() async throws {
         let whole = try await ContinuousClock().measure {
-            _ = try await command(app, sites.testSite.folder["timed"])
+            _ = try await command(app, sites.world["timed"])
         }
         var (rounds, kills, stores) = (0, 0, 0)
         var random = SeededGenerator(for: "RandomlyKilledFetchTests")
         var moments = RandomMoments(within: whole, for: "RandomlyKilledFetchTests.moments")
         // Of those that died while they worked on packs.
         var marks: Set<String> = []
-        var store = sites.testSite.folder["store-0"]
+        var store = sites.world["store-0"]
         var seen: [String: Int] = [:]
         while kills < wanted {
             rounds += 1
@@ -67,7 +67,7 @@ import Testing
             } else {
                 try await expectEnd(in: store, hint)
                 stores += 1
-                store = sites.testSite.folder["store-\(stores)"]
+                store = sites.world["store-\(stores)"]
                 seen = [:]
                 try sites.publish(1)
             }
@@ -86,7 +86,7 @@ import Testing
             #expect(seen.isEmpty, "the store is gone, \(hint)")
             return
         }
-        let status = try await sites.testSite.status(of: store)
+        let status = try await sites.world.status(of: store)
         for id in packs.keys {
             let current = "\(store)/permanent/\(id)/current"
             guard FileManager.default.fileExists(atPath: current) else {

@@ -6,14 +6,13 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ReadmePlanTests {
     private let repository = URL(filePath: #filePath).appending(path: "../../../..").standardized
     private let document = "Sources/VaultAuthoring/VaultAuthoring.docc/Resources.md"
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite()
+        world = try await World()
         let sample = repository.appending(path: "Samples/tagged")
-        try await Tool.run("python3", sample.appending(path: "make-game.py").path, folder["game"])
-        try folder.write("vault/vault.json", Array(Data(contentsOf: sample.appending(path: "vault.json"))))
+        try await Tool.run("python3", sample.appending(path: "make-game.py").path, world["game"])
+        try world.write("vault/vault.json", Array(Data(contentsOf: sample.appending(path: "vault.json"))))
     }
 
     private func text(of path: String) throws -> String {
@@ -27,7 +26,7 @@ import Testing
         let block = try #require(blocks.first)
         #expect(blocks.count == 1)
         let arguments = block.rest.split(separator: " ").map(String.init)
-        let plan = try await Command.run(["plan", testSite.vault] + arguments).succeeded()
+        let plan = try await world.run("plan $VAULT \(arguments)").succeeded()
         #expect(plan.errorText.isEmpty, "\(plan.errorText)")
         var shown = block.text.split(separator: "\n")[...]
         var isSkipping = false
@@ -55,17 +54,17 @@ import Testing
     /// The same bytes every time, and image and sound files that others read.
     @Test func theSampleIsDeterministic() async throws {
         try await Tool.run(
-            "python3", repository.appending(path: "Samples/tagged/make-game.py").path, folder["again"])
-        #expect(try Tree(folder["again"]) == Tree(folder["game"]))
-        #expect(try Tree(folder["again"]).files.count == 27)
-        for file in try Tree(folder["game"]).files {
-            let start = try folder.bytes("game/\(file)").prefix(16)
+            "python3", repository.appending(path: "Samples/tagged/make-game.py").path, world["again"])
+        #expect(try Tree(world["again"]) == Tree(world["game"]))
+        #expect(try Tree(world["again"]).files.count == 27)
+        for file in try Tree(world["game"]).files {
+            let start = try world.bytes("game/\(file)").prefix(16)
             switch file.split(separator: ".").last {
             case "png": #expect(start.starts(with: [0x89] + Array("PNG\r\n\u{1A}\n".utf8)))
             case "wav":
                 #expect(
                     start.starts(with: Array("RIFF".utf8)) && start.suffix(8) == Array("WAVEfmt ".utf8)[...])
-            default: let _: JSONValue = try folder.json("game/\(file)")
+            default: let _: JSONValue = try world.json("game/\(file)")
             }
         }
     }

@@ -12,17 +12,16 @@ struct ReadmeSettingsTests {
         let example = try #require(blocks.first { $0.contains(#""packs""#) })
         #expect(blocks.count == 1)
 
-        let testSite = try await TestSite()
-        let folder = testSite.folder
-        try folder.write("assets/one/maps/start.json", "{}")
-        try folder.write("assets/one/maps/start.psd", "layers")
-        try folder.write("assets/one/drafts/deep/er/plot.txt", "plot")
-        try folder.write("vault/vault.json", example)
-        let report = try await testSite.publish()
+        let world = try await World()
+        try world.write("assets/one/maps/start.json", "{}")
+        try world.write("assets/one/maps/start.psd", "layers")
+        try world.write("assets/one/drafts/deep/er/plot.txt", "plot")
+        try world.write("vault/vault.json", example)
+        let report = try await world.publish()
         #expect(report.text.hasPrefix("added  levels/one  version 1"), "\(report.text)")
-        try await testSite.fetch().succeeded()
-        #expect(try await testSite.tree(of: "levels/one").files == ["maps/start.json"])
-        let target = try folder.json("vault/site/metadata/1.targets.json")[
+        try await world.fetch().succeeded()
+        #expect(try await world.tree(of: "levels/one").files == ["maps/start.json"])
+        let target = try world.json("vault/site/metadata/1.targets.json")[
             "signed", "targets", "packs/levels/one.avpack", "custom", "assetvault"]
         #expect(target?["policy"] == "essential")
         #expect(target?["tags"] == ["campaign"])

@@ -1,108 +1,71 @@
 import FaultServer
-import Foundation
 import Testing
 
 /// Hosts that send other bytes than were signed: a clean failure, and the old version stays in use.
 struct RefusedDownloadTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
     /// Version 1 is in the store, version 2 on the site.
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        try folder.write("level/file", "version 1")
-        try await testSite.publish("--pack", "level=\(folder["level"])")
-        try await testSite.fetch().succeeded()
-        try folder.write("level/file", "version 2")
-        try folder.write("level/noise", Bytes.random(100_000, seed: 1))
-        try await testSite.publish()
+        world = try await World(level: "version 1")
+        try await world.fetch().succeeded()
+        try world.write("level/noise", Bytes.random(100_000, seed: 1))
+        try await world.publish(level: "version 2")
     }
 
-    /// A fetch that fails with this code and leaves the store as it was; then a good host brings the new version.
-    private func refuses(
-        _ code: Int32, _ answer: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer,
-        at location: SourceLocation = #_sourceLocation
-    ) async throws {
-        let before = try Tree("\(testSite.store)/permanent").packs
-        let server = try FaultServer(testSite.site) { $0.isForPack ? answer($0) : .file }
-        try await testSite.fetch(server.url).failed(code, naming: server.url, at: location)
-        #expect(try Tree("\(testSite.store)/permanent").packs == before, sourceLocation: location)
-        #expect(
-            try testSite.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [],
-            sourceLocation: location)
-        let status = try await testSite.status()["level"]
-        #expect(status?.state == "failed" && status?.version == 1, sourceLocation: location)
-        #expect(status?.failure?.isEmpty == false, sourceLocation: location)
+    typealias Answer = @Sendable ([UInt8]) -> FaultServer.Answer
 
-        try await testSite.fetch().succeeded(at: location)
-        #expect(
-            try await testSite.tree(of: "level") == Tree(folder["level"]), sourceLocation: location)
-        #expect(try await testSite.status()["level"]?.failure == nil, sourceLocation: location)
+    /// What the host answers instead of the pack, and the exit code.
+    static let refusals: [(String, Int32, Answer)] = [
+        ("the listed pack is missing", 72, { _ in .status(404) }),
+        ("status 500", 69, { _ in .status(500) }), ("status 503", 69, { _ in .status(503) }),
+        ("status 401", 69, { _ in .status(401) }), ("it hangs up", 69, { _ in .hangUp }),
+        ("too long", 65, { .bytes($0 + [0], length: $0.count + 1) }),
+        ("too long, without a length", 65, { .bytes($0 + [0], length: nil) }),
+        ("too short", 65, { .bytes(Array($0.dropLast()), length: $0.count - 1) }),
+        // Without a length, the end of a file and that of a connection look alike.
+        ("too short, without a length", 69, { .bytes(Array($0.dropLast(200)), length: nil) }),
+        ("endless", 65, { _ in .endless(length: nil) }),
+        ("another pack", 65, { .bytes([UInt8](repeating: 0, count: $0.count), length: $0.count) }),
+        ("flipped at the beginning", 65, { flipped($0, at: 0) }),
+        ("flipped in the first piece", 65, { flipped($0, at: 64) }),
+        ("flipped in the middle", 65, { flipped($0, at: 1000) }),
+        ("flipped in the last byte of the catalog", 65, { flipped($0, at: $0.count - 129) }),
+    ]
+
+    private static func flipped(_ pack: [UInt8], at place: Int) -> FaultServer.Answer {
+        var bytes = pack
+        bytes[place] ^= 1
+        return .bytes(bytes, length: bytes.count)
     }
 
-    private func pack() throws -> [UInt8] {
-        try folder.bytes("vault/site/\(testSite.publishedPack("level"))")
-    }
-
-    @Test func aMissingListedPack() async throws {
-        try await refuses(72) { _ in .status(404) }
-    }
-
-    @Test(arguments: [500, 503, 401]) func aHostThatFails(status: Int) async throws {
-        try await refuses(69) { _ in .status(status) }
-    }
-
-    @Test func aHostThatHangsUp() async throws {
-        try await refuses(69) { _ in .hangUp }
-    }
-
-    @Test(arguments: [true, false]) func anOversizedPack(isDeclared: Bool) async throws {
-        let bytes = try pack() + [0]
-        try await refuses(65) { _ in .bytes(bytes, length: isDeclared ? bytes.count : nil) }
-    }
-
-    @Test func anUndersizedPack() async throws {
-        let bytes = Array(try pack().dropLast())
-        try await refuses(65) { _ in .bytes(bytes, length: bytes.count) }
-    }
-
-    /// Without a length, the end of a file and that of a connection look alike.
-    @Test func anUndersizedPackOfNoLength() async throws {
-        let bytes = Array(try pack().dropLast(200))
-        try await refuses(69) { _ in .bytes(bytes, length: nil) }
-    }
-
-    @Test func anEndlessPack() async throws {
-        try await refuses(65) { _ in .endless(length: nil) }
-    }
-
-    /// -129 is the last byte of the catalog.
-    @Test(arguments: [0, 64, 1000, -129]) func aFlippedByte(position: Int) async throws {
-        var bytes = try pack()
-        bytes[(position + bytes.count) % bytes.count] ^= 1
-        try await refuses(65) { [bytes] _ in .bytes(bytes, length: bytes.count) }
+    /// A fetch that fails with this code leaves the store as it was; then a good host brings the new version.
+    @Test(arguments: refusals.indices) func theStoreStaysAsItWas(number: Int) async throws {
+        let (name, code, answer) = Self.refusals[number]
+        let (pack, before) = (
+            try world.publishedBytes(of: "level"), try Tree("\(world.store)/permanent").packs
+        )
+        let server = try FaultServer(world.site) { $0.isForPack ? answer(pack) : .file }
+        try await world.fetch(from: server.url).failed(code, naming: server.url)
+        #expect(try Tree("\(world.store)/permanent").packs == before, "\(name)")
+        #expect(try world.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [], "\(name)")
+        let status = try await world.status()["level"]
+        #expect(status?.state == "failed" && status?.version == 1, "\(name)")
+        #expect(status?.failure?.isEmpty == false, "\(name)")
+        try await world.fetch().succeeded()
+        try await world.expectLoaded("level")
+        #expect(try await world.status()["level"]?.failure == nil, "\(name)")
     }
 
     /// Clients derive header and footer from the signed metadata: only auditors read the host's.
     @Test(arguments: [63, -1, -128]) func aFlippedByteInHeaderOrFooter(position: Int) async throws {
-        var bytes = try pack()
-        bytes[(position + bytes.count) % bytes.count] ^= 1
-        let server = try FaultServer(testSite.site) { [bytes] in
-            $0.isForPack ? .bytes(bytes, length: bytes.count) : .file
+        let pack = try world.publishedBytes(of: "level")
+        let server = try FaultServer(world.site) {
+            $0.isForPack ? Self.flipped(pack, at: (position + pack.count) % pack.count) : .file
         }
-        try await testSite.fetch(server.url, "--sealed").succeeded()
-        #expect(try folder.bytes(kept()) == pack())
-    }
-
-    /// The sealed pack in permanent storage.
-    private func kept() throws -> String {
-        let name = try folder.names(in: "store/permanent/level").first { $0.hasSuffix(".avpack") }
-        return "store/permanent/level/\(try #require(name))"
-    }
-
-    @Test func anotherPack() async throws {
-        let bytes = try pack()
-        try await refuses(65) { _ in .bytes([UInt8](repeating: 0, count: bytes.count), length: bytes.count) }
+        try await world.fetch("--sealed", from: server.url).succeeded()
+        let kept = try #require(
+            try world.names(in: "store/permanent/level").first { $0.hasSuffix(".avpack") })
+        #expect(try world.bytes("store/permanent/level/\(kept)") == pack)
     }
 }

@@ -18,20 +18,19 @@ import Testing
 
     private static let size = 1_500_000
 
-    private let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    private let world: World
 
-    init() async throws { testSite = try await TestSite() }
+    init() async throws { world = try await World() }
 
     private func publish(_ files: [File]) async throws {
-        try? FileManager.default.removeItem(atPath: folder["game"])
+        try? FileManager.default.removeItem(atPath: world["game"])
         var rules: [JSONValue] = []
         for file in files {
-            try folder.write("game/\(file.name)", file.bytes)
+            try world.write("game/\(file.name)", file.bytes)
             guard !file.tags.isEmpty else { continue }
             var variants: [(name: String, scale: Int?)] = [(file.name, file.scale)]
             if file.scale != nil {
-                try folder.write("game/\(file.name)-small", file.small)
+                try world.write("game/\(file.name)-small", file.small)
                 variants.append(("\(file.name)-small", 0))
             }
             for (name, scale) in variants {
@@ -45,15 +44,15 @@ import Testing
                 rules.append(.object(rule))
             }
         }
-        try testSite.settings {
+        try world.settings {
             $0["resources"] = [
                 "game": .object([
-                    "source": .string(folder["game"]), "rules": .array(rules),
+                    "source": .string(world["game"]), "rules": .array(rules),
                     "traits": ["scale": ["match": "nearest"]],
                 ])
             ]
         }
-        try await testSite.publish()
+        try await world.publish()
     }
 
     /// The files of each pack, with their content: those with the same tags, without variants, and for each set of devices.
@@ -72,14 +71,14 @@ import Testing
     }
 
     private func expectPacks(of files: [File], _ change: String, _ form: String) async throws {
-        let listed = try await Command.run("list", testSite.site, "--json").succeeded().json()
+        let listed = try await world.run("list $SITE --json").succeeded().json()
         var found: [[String: [UInt8]]] = []
         for id in try #require(listed["packs"]?.elements).compactMap({ $0["id"]?.text }) {
-            let path = try await testSite.path(of: id)
+            let path = try await world.path(of: id)
             var tree = path
             if form == "--sealed" {
-                tree = folder["opened-\(UUID())"]
-                try await Command.run(["open", path, "-o", tree] + testSite.keys).succeeded()
+                tree = world["opened-\(UUID())"]
+                try await world.run("open \(path) -o \(tree) $KEYS").succeeded()
             }
             var pack: [String: [UInt8]] = [:]
             for name in try Tree(tree).files {
@@ -101,7 +100,7 @@ import Testing
                 bytes: Bytes.random(Self.size, seed: UInt64(number)))
         }
         try await publish(files)
-        try await testSite.fetch(nil, "--all", "--device", "all", form).succeeded()
+        try await world.fetch("--all --device all \(form)").succeeded()
         for round in 0..<Sampling.rounds(5, whole: 40) {
             let number = Int.random(in: files.indices, using: &random)
             let change: String
@@ -117,12 +116,12 @@ import Testing
                 files[number].name = "renamed-\(round)"
             }
             try await publish(files)
-            let planned = try await Nginx.run(over: testSite.site, in: folder) { nginx in
-                try await testSite.fetch(nginx.url, "--all", "--dry-run", "--json").succeeded().json()[
+            let planned = try await Nginx.run(over: world.site, in: world) { nginx in
+                try await world.fetch("--all --dry-run --json", from: nginx.url).succeeded().json()[
                     "bytes"]
             }
-            try await Nginx.run(over: testSite.site, in: folder) { nginx in
-                try await testSite.fetch(nginx.url, "--all", form).succeeded()
+            try await Nginx.run(over: world.site, in: world) { nginx in
+                try await world.fetch("--all \(form)", from: nginx.url).succeeded()
                 let bytes = try nginx.packBytes()
                 #expect(bytes < Self.size / 10, "\(bytes) bytes after \(change)")
                 #expect(planned == .integer(Int64(bytes)), "\(change)")

@@ -6,8 +6,7 @@ import VaultFileSystem
 
 /// Interrupted downloads that resume.
 struct ResumedDownloadTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
     /// Bytes of the pack.
     let size: Int
 
@@ -15,38 +14,32 @@ struct ResumedDownloadTests {
     private static let noise = Bytes.random(48 << 20, seed: 1)
 
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        try folder.write("level/noise", Self.noise)
-        try await testSite.publish("--pack", "level=\(folder["level"])")
-        size = try folder.bytes("vault/site/\(testSite.publishedPack("level"))").count
+        world = try await World("level") { try $0.write("level/noise", Self.noise) }
+        size = try world.publishedBytes(of: "level").count
     }
 
     /// Fetches from a host that stops after half. Returns how many bytes of the pack it sent.
     @discardableResult
     private func interrupt(withKeys: Bool = true) async throws -> Int {
-        let half = size / 2
-        let dying = try FaultServer(testSite.site) {
-            DyingHost.answer($0, cutAfter: half)
-        }
-        let result = try await testSite.fetch(dying.url, withKeys: withKeys)
+        let dying = try FaultServer.dying(world.site, after: size / 2)
+        let result = try await world.fetch(from: dying.url, withKeys: withKeys)
         #expect(result.exitCode == 69, "\(result.errorText)")
         return dying.packBytes
     }
 
     private func expectLoaded() async throws {
-        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
-        #expect(try await testSite.status()["level"]?.state == "loaded")
-        #expect(try testSite.files(in: "ephemeral") == [])
+        try await world.expectLoaded("level")
+        #expect(try await world.status()["level"]?.state == "loaded")
+        #expect(try world.files(in: "ephemeral") == [])
     }
 
     /// The host stops and restarts at once: the same fetch requests only the rest.
     @Test func aHostThatRestarts() async throws {
         let half = size / 2
-        let server = try FaultServer(testSite.site) {
+        let server = try FaultServer(world.site) {
             $0.isForPack && $0.earlier == 1 ? .cut(after: half) : .file
         }
-        try await testSite.fetch(server.url).succeeded()
+        try await world.fetch(from: server.url).succeeded()
         // The tail, the pieces, and the rest of the pieces.
         #expect(server.packs.map(\.status) == [206, 206, 206])
         #expect(server.packBytes <= size * 11 / 10, "\(server.packBytes) of \(size)")
@@ -56,10 +49,10 @@ struct ResumedDownloadTests {
     /// The host stays down until the fetch fails; any later fetch uses what it sent.
     @Test(arguments: [true, false]) func aHostThatStaysDown(withKeys: Bool) async throws {
         let sent = try await interrupt(withKeys: withKeys)
-        let parts = try testSite.files(in: "ephemeral")
+        let parts = try world.files(in: "ephemeral")
         #expect(parts.count == 1 && parts[0].hasSuffix(".part"))
-        let mirror = try FaultServer(testSite.site)
-        try await testSite.fetch(mirror.url).succeeded()
+        let mirror = try FaultServer(world.site)
+        try await world.fetch(from: mirror.url).succeeded()
         #expect(mirror.packs.map(\.status) == [206])
         #expect(sent + mirror.packBytes <= size * 11 / 10, "\(sent) + \(mirror.packBytes) of \(size)")
         try await expectLoaded()
@@ -69,18 +62,18 @@ struct ResumedDownloadTests {
     @Test func nginxIsRestarted() async throws {
         let port = try ListeningSocket().port
         let fetch = try await Nginx.run(
-            over: testSite.site, in: folder, settings: "limit_rate 8m;", port: port
+            over: world.site, in: world, settings: "limit_rate 8m;", port: port
         ) { nginx in
-            let fetch = Task { try await testSite.fetch(nginx.url) }
+            let fetch = Task { try await world.fetch(from: nginx.url) }
             while try downloadedBytes() < size / 4 { try await Task.sleep(for: .milliseconds(20)) }
             return fetch
         }
         let before = try downloadedBytes()
         #expect(before < size)
-        try await Nginx.run(over: testSite.site, in: folder, port: port) { nginx in
+        try await Nginx.run(over: world.site, in: world, port: port) { nginx in
             let result = try await fetch.value
             // On a busy machine it may have given up before the server was back.
-            if result.exitCode == 69 { try await testSite.fetch(nginx.url).succeeded() }
+            if result.exitCode == 69 { try await world.fetch(from: nginx.url).succeeded() }
             let after = try nginx.packBytes()
             #expect(after > 0 && before + after <= size * 11 / 10, "\(before) + \(after) of \(size)")
         }
@@ -88,28 +81,28 @@ struct ResumedDownloadTests {
     }
 
     private func downloadedBytes() throws -> Int {
-        guard try folder.exists("store/ephemeral") else { return 0 }
-        return try folder.names(in: "store/ephemeral").reduce(0) {
-            try $0 + folder.dataCount(of: "store/ephemeral/\($1)")
+        guard try world.exists("store/ephemeral") else { return 0 }
+        return try world.names(in: "store/ephemeral").reduce(0) {
+            try $0 + world.dataCount(of: "store/ephemeral/\($1)")
         }
     }
 
     /// The command's own server continues the download.
     @Test func serveSupportsRanges() async throws {
         try await interrupt()
-        try await testSite.served { url in
-            try await testSite.fetch(url).succeeded()
+        try await world.whileRunning("serve $SITE") { server in
+            try await world.fetch(from: try await server.firstLine()).succeeded()
         }
         try await expectLoaded()
     }
 
     @Test func aHostWithoutRangesSendsAllAgain() async throws {
-        let (file, half) = (try folder.bytes("vault/site/\(testSite.publishedPack("level"))"), size / 2)
-        let server = try FaultServer(testSite.site) {
+        let (file, half) = (try world.publishedBytes(of: "level"), size / 2)
+        let server = try FaultServer(world.site) {
             !$0.isForPack
                 ? .file : $0.earlier == 0 ? .bytes(Array(file.prefix(half)), length: file.count) : .wholeFile
         }
-        try await testSite.fetch(server.url).succeeded()
+        try await world.fetch(from: server.url).succeeded()
         #expect(server.packs.map(\.status) == [200, 200])
         #expect(server.packs.map { $0.request.range != nil } == [true, false])
         try await expectLoaded()
@@ -118,12 +111,10 @@ struct ResumedDownloadTests {
     /// A damaged piece of an earlier attempt is detected and fetched again, and only that one.
     @Test func aDamagedPartialDownload() async throws {
         let sent = try await interrupt()
-        let part = try #require(try testSite.files(in: "ephemeral").first)
-        let file = try OpenFile(updating: folder.path.appending("store/ephemeral/\(part)"))
-        let flipped = try file.readExactly(1, at: UInt64(size / 4)).map { $0 ^ 1 }
-        try file.write(flipped.span, at: UInt64(size / 4))
-        let server = try FaultServer(testSite.site)
-        try await testSite.fetch(server.url).succeeded()
+        let part = try #require(try world.files(in: "ephemeral").first)
+        try world.flipBit(of: "store/ephemeral/\(part)", at: size / 4)
+        let server = try FaultServer(world.site)
+        try await world.fetch(from: server.url).succeeded()
         #expect(server.packs.map(\.status) == [206, 206])
         #expect(sent + server.packBytes <= size * 11 / 10, "\(sent) + \(server.packBytes) of \(size)")
         try await expectLoaded()
@@ -132,8 +123,8 @@ struct ResumedDownloadTests {
     /// Ephemeral storage may be deleted at any time.
     @Test func aMissingPartialDownload() async throws {
         try await interrupt()
-        try FileManager.default.removeItem(atPath: "\(testSite.store)/ephemeral")
-        try await testSite.fetch().succeeded()
+        try world.remove("store/ephemeral")
+        try await world.fetch().succeeded()
         try await expectLoaded()
     }
 }

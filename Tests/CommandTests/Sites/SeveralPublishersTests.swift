@@ -4,66 +4,75 @@ import Testing
 
 /// Two concurrent publishers of one vault.
 @Suite(.timeLimit(.minutes(5))) struct SeveralPublishersTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        for name in ["one", "two"] { try folder.write("\(name)/file", name) }
+        world = try await World()
+        for name in ["one", "two"] { try world.write("\(name)/file", name) }
     }
 
-    private func publish(_ name: String, _ options: [String] = [], through wrapper: [String] = [])
-        async throws -> CommandResult
-    {
-        try await Command.run(
-            ["publish", testSite.vault, "--pack", "\(name)=\(folder[name])"] + options, through: wrapper)
+    private func publish(_ name: String) async throws -> CommandResult {
+        try await world.run("publish $VAULT --pack \(name)=$WORK/\(name)")
     }
 
-    private func wait(until isReached: () throws -> Bool) async throws {
-        while try !isReached() { try await Task.sleep(for: .milliseconds(5)) }
+    /// Runs `body` while the pack `one` is published, which waits for its key.
+    private func whilePublishing(_ body: () async throws -> Void) async throws {
+        try world.write(
+            "key.sh",
+            """
+            #!/bin/sh
+            : > '\(world["started"])'
+            until [ -e '\(world["go"])' ]; do sleep 0.02; done
+            cat '\(world["vault/keys/vault.jwks"])'
+            """, permissions: 0o755)
+        async let winner = world.run("publish $VAULT --pack one=$WORK/one --keys exec:$WORK/key.sh")
+        do {
+            defer { _ = try? world.write("go", "") }
+            try await wait(for: "the key") { try world.exists("started") }
+            try await body()
+        }
+        try await winner.succeeded()
     }
 
     private func expectBothAreThere() async throws {
-        let packs = try #require(try folder.json("vault/vault.json")["packs"]?.members)
+        let packs = try #require(try world.json("vault/vault.json")["packs"]?.members)
         #expect(packs.keys.sorted() == ["one", "two"])
-        try await testSite.fetch().succeeded()
-        for id in ["one", "two"] { #expect(try await testSite.tree(of: id) == Tree(folder[id])) }
+        try await world.fetch().succeeded()
+        try await world.expectLoaded("one", "two")
     }
 
     /// One waits for its key while the other starts.
     @Test func theSecondPublisherIsBusy() async throws {
-        try folder.write(
-            "key.sh",
-            """
-            #!/bin/sh
-            : > '\(folder["started"])'
-            until [ -e '\(folder["go"])' ]; do sleep 0.02; done
-            cat '\(folder["vault/keys/vault.jwks"])'
-
-            """, permissions: 0o755)
-        async let winner = publish("one", ["--keys", "exec:\(folder["key.sh"])"])
-        do {
-            defer { _ = try? folder.write("go", "") }
-            try await wait { try folder.exists("started") }
-            let before = try Tree(testSite.vault)
-            try await publish("two").failed(75, naming: testSite.vault)
-            try await Command.run("publish", testSite.vault).failed(75, naming: testSite.vault)
-            #expect(try Tree(testSite.vault) == before)
+        try await whilePublishing {
+            try await world.refuses("publish $VAULT --pack two=$WORK/two", 75, naming: world.vault)
+            try await world.refuses("publish $VAULT", 75, naming: world.vault)
         }
-        try await winner.succeeded()
         try await publish("two").succeeded()
         try await expectBothAreThere()
     }
 
+    /// While somebody publishes, nobody else changes the vault.
+    @Test func changesOfTrust() async throws {
+        let key = try await world.makeKey("colleague").publicKey
+        try await publish("one").succeeded()
+        try await whilePublishing {
+            for words in [
+                "refresh $VAULT", "rotate $VAULT root", "add-key $VAULT targets \(key)",
+                "threshold $VAULT root 2", "remove-key $VAULT root 01234567",
+            ] as [Words] { try await world.refuses("trust \(words)", 75, naming: world.vault) }
+            try await world.run("restore $VAULT one --latest").failed(75)
+            try await world.run("prune $VAULT").failed(75)
+        }
+        try await world.trust("refresh").succeeded()
+    }
+
     /// One has read the settings and waits for the lock while the other declares a pack.
     @Test func noDeclarationIsLost() async throws {
-        let pid = folder["pid"]
+        let pid = world["pid"]
         let wrapper =
             Sandbox.injecting("delay_enter=600000000", into: "flock", number: 1)
             + Command.shell("echo $$ > '\(pid)'; exec \"$@\"")
-        let arguments = ["publish", testSite.vault, "--pack", "two=\(folder["two"])"]
-        try await Command.whileRunning(arguments, through: wrapper) { strace in
+        try await world.whileRunning("publish $VAULT --pack two=$WORK/two", through: wrapper) { strace in
             try await wait { holdsTheLockFile(pid) }
             try await publish("one").succeeded()
             // Lets it go on.

@@ -19,7 +19,7 @@ import Testing
             return .changed { $0.pace = (64 << 10, .milliseconds(2)) }
         }
         user = StoreUser(
-            sites: sites, url: server.url, store: sites.testSite.store, history: history,
+            sites: sites, url: server.url, store: sites.world.store, history: history,
             packs: packs.keys.sorted())
     }
 
@@ -36,7 +36,7 @@ import Testing
     @Test func eightProcesses() async throws {
         let (user, sites) = (user, sites)
         // Using a store that does not exist yet is an error.
-        try sites.testSite.folder.makeFolder("store")
+        try sites.world.makeFolder("store")
         let clock = ContinuousClock()
         let (start, whole) = (clock.now, Duration.seconds(seconds))
         let end = start + whole
@@ -66,7 +66,7 @@ import Testing
     }
 
     private func expectEnd() async throws {
-        try await sites.testSite.fetch(server.url, "--all").succeeded()
+        try await sites.world.fetch("--all", from: server.url).succeeded()
         for id in user.packs {
             try StoreContent(loaded: UInt64(sites.count)).expect(of: id, in: user.store, id)
             try await user.run(.read(id))

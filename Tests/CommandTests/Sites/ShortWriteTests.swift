@@ -7,13 +7,12 @@ import Testing
     @Test(arguments: [KilledOperation.opened, .sealed, .downloader, .unlock, .remove])
     func everyWrite(operation: KilledOperation) async throws {
         let stores = try await KilledStores(operation, from: .loaded)
-        let folder = stores.testSite.folder
-        let shortening = try await PreloadedLibrary.through(PreloadedLibrary.shortWrites, in: folder)
+        let world = stores.world
+        let shortening = try await PreloadedLibrary.through(PreloadedLibrary.shortWrites, in: world)
         let store = try await stores.store("short")
-        let log = folder["calls"]
-        let strace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=pwrite64"]
+        let strace = Sandbox.tracing("pwrite64", to: world["calls"])
         try await stores.runFromFolder(in: store, through: strace + shortening).succeeded()
-        let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        let calls = try world.lines("calls")
         // A record of more than a hundred bytes takes several calls by now.
         #expect(calls.count >= 10, "\(calls.count)")
         try stores.expectNothingHalf(in: store, "\(operation)")

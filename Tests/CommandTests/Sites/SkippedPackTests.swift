@@ -3,42 +3,33 @@ import Testing
 
 /// Packs of a later format: a fetch names and skips them.
 struct SkippedPackTests {
-    private static func packs(of testSite: TestSite, _ names: [String]) async throws {
-        try await testSite.forgeTargets { signed in
-            var targets = try #require(signed["targets"]?.members)
-            for name in names {
-                var record = try #require(targets["packs/\(name).avpack"]?.members)
-                var custom = try #require(record["custom"]?.members)
-                var vault = try #require(custom["assetvault"]?.members)
-                vault["format"] = 99
-                custom["assetvault"] = .object(vault)
-                record["custom"] = .object(custom)
-                targets["packs/\(name).avpack"] = .object(record)
-            }
+    /// Makes packs of a later format.
+    private static func makeLater(_ names: [String], of world: World) async throws {
+        try await world.forgeTargets { signed in
+            for name in names { try signed.changePack(name) { $0["format"] = 99 } }
             // Other targets are ignored.
-            targets["readme.txt"] = targets["packs/\(names[0]).avpack"]
-            signed["targets"] = .object(targets)
+            try signed.change("targets") { $0["readme.txt"] = $0["packs/\(names[0]).avpack"] }
         }
     }
 
     @Test(arguments: ["--preload", "--all", "--dry-run"]) func fewAreNamed(option: String) async throws {
-        let testSite = try await TestSite(publishing: ["level", "music"])
-        try await Self.packs(of: testSite, ["music"])
-        let result = try await testSite.fetch(nil, option).succeeded()
+        let world = try await World("level", "music")
+        try await Self.makeLater(["music"], of: world)
+        let result = try await world.fetch("\(option)").succeeded()
         let lines = result.errorText.split(separator: "\n").filter { $0.hasPrefix("skipped") }
         #expect(lines == ["skipped  packs/music.avpack: pack format version 99 is unknown"])
-        if option != "--dry-run" { #expect(try await testSite.status().keys.sorted() == ["level"]) }
+        if option != "--dry-run" { #expect(try await world.status().keys.sorted() == ["level"]) }
         // A fetch of a named pack reports no other one.
-        #expect(try await !testSite.fetch(nil, "level").succeeded().errorText.contains("skipped"))
-        try await testSite.fetch(nil, "music").failed(65, naming: "format version 99")
+        #expect(try await !world.fetch("level").succeeded().errorText.contains("skipped"))
+        try await world.fetch("music").failed(65, naming: "format version 99")
     }
 
     /// No other pack exists: this is reported.
     @Test func manyAreCounted() async throws {
         let names = ["a", "b", "c", "d", "e", "f"]
-        let testSite = try await TestSite(publishing: names)
-        try await Self.packs(of: testSite, names)
-        let result = try await testSite.fetch().succeeded()
+        let world = try await World(packs: names)
+        try await Self.makeLater(names, of: world)
+        let result = try await world.fetch().succeeded()
         let lines = result.errorText.split(separator: "\n")
         #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix("skipped  ") }, "\(lines)")
         #expect(lines.last == "skipped  2 more packs that this release can't read")

@@ -6,54 +6,43 @@ import Testing
 
 /// Updates that `plan` computes, compared with the real ones, and of very many packs.
 @Suite(.timeLimit(.minutes(5))) struct SourceComparisonTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
-    init() async throws { testSite = try await TestSite() }
+    init() async throws { world = try await World() }
 
     /// A file that moves to another pack of its tree, also to a new one, is not downloaded again, and not counted.
     @Test(arguments: ["two", "new"])
     func updateOfAMovedFile(destination: String) async throws {
-        try folder.write("tree/one/film", Bytes.random(3_000_000, seed: 1))
-        try folder.write("tree/one/map", Bytes.random(400_000, seed: 2))
-        try folder.write("tree/two/map", Bytes.random(400_000, seed: 3))
-        try testSite.settings {
-            $0["resources"] = [
-                "game": .object([
-                    "source": .string(folder["tree"]),
-                    "rules": [
-                        ["paths": "one/**", "tags": ["one"]], ["paths": "two/**", "tags": ["two"]],
-                        ["paths": "new/**", "tags": ["new"]],
-                    ],
-                ])
-            ]
-        }
-        try await testSite.publish()
-        try await testSite.fetch(nil, "--all", "--sealed").succeeded()
-        try folder.makeFolder("tree/new")
+        try world.write("game/one/film", Bytes.random(3_000_000, seed: 1))
+        try world.write("game/one/map", Bytes.random(400_000, seed: 2))
+        try world.write("game/two/map", Bytes.random(400_000, seed: 3))
+        try world.declareTree(["one", "two", "new"].map { ("\($0)/**", [$0]) })
+        try await world.publish()
+        try await world.fetch("--all --sealed").succeeded()
+        try world.makeFolder("game/new")
         try FileManager.default.moveItem(
-            atPath: folder["tree/one/film"], toPath: folder["tree/\(destination)/film"])
-        let planned = try await Command.run("plan", testSite.vault, "--json", "--updates").succeeded().json()
+            atPath: world["game/one/film"], toPath: world["game/\(destination)/film"])
+        let planned = try await world.run("plan $VAULT --json --updates").succeeded().json()
         let said = try #require(planned["devices"]?.elements?.first?["updateLength"]?.number)
         #expect(said < 50_000, "\(said)")
-        try await testSite.publish()
-        let server = try FaultServer(testSite.site)
-        try await testSite.fetch(server.url, "--all", "--sealed").succeeded()
+        try await world.publish()
+        let server = try FaultServer(world.site)
+        try await world.fetch("--all --sealed", from: server.url).succeeded()
         #expect(server.packBytes == Int(said))
     }
 
     /// Of very many packs not all costs are computed, and both commands say so.
     @Test(.enabled(if: Sampling.isWhole)) func updatesOfVeryManyPacks() async throws {
         let packs = try (0..<1002).map { number -> (String, JSONValue) in
-            try folder.write("many/\(number)/file", "content")
-            return ("p\(number)", ["source": .string(folder["many/\(number)"])])
+            try world.write("many/\(number)/file", "content")
+            return ("p\(number)", ["source": .string(world["many/\(number)"])])
         }
-        try testSite.settings { $0["packs"] = .object(JSONObject(lastWins: packs)) }
-        try await testSite.publish()
-        for number in 0..<1002 { try folder.write("many/\(number)/file", "changed") }
-        let plan = try await Command.run("plan", testSite.vault, "--updates").succeeded()
+        try world.settings { $0["packs"] = .object(JSONObject(lastWins: packs)) }
+        try await world.publish()
+        for number in 0..<1002 { try world.write("many/\(number)/file", "changed") }
+        let plan = try await world.run("plan $VAULT --updates").succeeded()
         #expect(plan.errorText.contains("2 more packs changed"), "\(plan.errorText)")
-        let publish = try await Command.run("publish", testSite.vault, "--dry-run").succeeded()
+        let publish = try await world.run("publish $VAULT --dry-run").succeeded()
         #expect(publish.errorText.contains("2 more packs changed"), "\(publish.errorText)")
     }
 }

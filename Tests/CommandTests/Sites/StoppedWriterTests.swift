@@ -6,17 +6,13 @@ import VaultFileSystem
 
 /// One process stands stopped in the middle of its work, with the locks that it holds: others that only look need none of them.
 @Suite(.timeLimit(.minutes(5))) struct StoppedWriterTests {
-    let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    let world: World
 
     /// A store with the first of two versions.
     init() async throws {
-        testSite = try await TestSite()
-        try folder.write("level/file", "first")
-        try await testSite.publish("--pack", "level=\(folder["level"])")
-        try await testSite.fetch().succeeded()
-        try folder.write("level/file", "second")
-        try await testSite.publish()
+        world = try await World(level: "first")
+        try await world.fetch().succeeded()
+        try await world.publish(level: "second")
     }
 
     /// A command, and the folder in which it stands stopped while it replaces a file.
@@ -43,23 +39,23 @@ import VaultFileSystem
     @Test(arguments: Writer.allCases) func statusAndUsageAnswer(beside writer: Writer) async throws {
         var stops = 0
         for number in [1] + Sampling.numbers(2...8, each: 3, for: "StoppedWriterTests \(writer)") {
-            let store = folder["store-\(number)"]
-            try await Tool.run("cp", "-a", testSite.store, store)
+            let store = world["store-\(number)"]
+            try await world.copy("store", to: store)
             let isStopped = try await whileStopped(writer, at: number, in: store) {
                 stops += 1
                 let lock = try OpenFile(updating: FilePath("\(store)/\(writer.lock)"))
                 #expect(try !lock.tryLock(exclusive: true), "it stands in the middle of a change")
-                let status = try #require(try await testSite.status(of: store)["level"])
+                let status = try #require(try await world.status(of: store)["level"])
                 #expect(status.version == 1 || status.version == 2 && writer == .fetch, "\(status)")
                 #expect(status.state != "failed" && status.state != "absent", "\(status)")
-                let usage = try await Command.run("usage", "--store", store, "--json").succeeded().json()
+                let usage = try await world.run("usage --store \(store) --json").succeeded().json()
                 let packs = try #require(usage["packs"]?.elements)
                 #expect(packs.map { $0["id"]?.text } == ["level"])
                 #expect(packs.map { $0["form"]?.text } == ["opened"])
             }
-            try await testSite.fetch(into: store).succeeded()
-            #expect(try await testSite.status(of: store)["level"]?.version == 2)
-            #expect(try await testSite.tree(of: "level", in: store) == Tree(folder["level"]))
+            try await world.fetch(into: store).succeeded()
+            #expect(try await world.status(of: store)["level"]?.version == 2)
+            #expect(try await world.tree(of: "level", in: store) == Tree(world["level"]))
             if !isStopped { break }
         }
         #expect(stops > 0)
@@ -70,16 +66,16 @@ import VaultFileSystem
     private func whileStopped(
         _ writer: Writer, at number: Int, in store: String, _ body: () async throws -> Void
     ) async throws -> Bool {
-        let (log, pid, end) = (folder["log"], folder["pid"], folder["end"])
+        let (log, pid, end) = (world["log"], world["pid"], world["end"])
         for path in [log, pid, end] { try? FileManager.default.removeItem(atPath: path) }
         let wrapper =
             Command.shell("\"$@\"; echo > '\(end)'")
             + Sandbox.injecting("signal=STOP", into: "renameat,renameat2", number: number, log: log)
             + ["-P", "\(store)/\(writer.folder)"]
             + Command.shell("echo $$ > '\(pid)'; exec \"$@\"")
-        var arguments = [writer.command, testSite.site, "--store", store, "--trust", testSite.root]
-        arguments += writer.command == "fetch" ? testSite.keys : ["--request", "update"]
-        return try await Command.whileRunning(arguments, through: wrapper) { _ in
+        let rest = writer.command == "fetch" ? world.keys : ["--request", "update"]
+        let words: Words = "\(writer.command) $SITE --store \(store) $TRUST \(rest)"
+        return try await world.whileRunning(words, through: wrapper) { _ in
             while (try? String(contentsOfFile: log, encoding: .utf8))?.contains("stopped by SIGSTOP") != true
             {
                 if FileManager.default.fileExists(atPath: end) { return false }

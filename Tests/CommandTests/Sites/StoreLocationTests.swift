@@ -6,15 +6,9 @@ import VaultFileSystem
 
 /// Storage areas in other places, on other file systems, on full and read-only ones.
 struct StoreLocationTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
-    init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
-        try folder.write("level/file", "version 1")
-        try await testSite.publish("--pack", "level=\(folder["level"])")
-    }
+    init() async throws { world = try await World(level: "version 1") }
 
     /// Every area may be elsewhere; `tmpfs` is another file system, so renames fail.
     @Test(arguments: [
@@ -23,57 +17,52 @@ struct StoreLocationTests {
     ])
     func areasOnOtherFileSystems(areas: [String]) async throws {
         let other = try TemporaryFolder(in: "/dev/shm")
-        #expect(try !FileSystem.sameFileSystem(other.path, folder.path))
+        #expect(try !FileSystem.sameFileSystem(other.path, world.path))
         let places = areas.flatMap { ["--\($0)", other[$0]] }
-        let store = ["--store", testSite.store] + places
-        try await Command.run(
-            ["fetch", testSite.site, "--trust", testSite.root] + store
-        ).succeeded()
-        try await Command.run(["fetch", testSite.site] + testSite.keys + store).succeeded()
-        let path = try await Command.run(["path", "level"] + store).succeeded().text
-        let permanent = areas.contains("permanent") ? other["permanent"] : "\(testSite.store)/permanent"
+        let store = ["--store", world.store] + places
+        try await world.run("fetch $SITE $TRUST \(store)").succeeded()
+        try await world.run("fetch $SITE $KEYS \(store)").succeeded()
+        let path = try await world.run("path level \(store)").succeeded().text
+        let permanent = areas.contains("permanent") ? other["permanent"] : "\(world.store)/permanent"
         #expect(path == "\(permanent)/level/current\n")
-        #expect(try Tree("\(permanent)/level/current") == Tree(folder["level"]))
+        #expect(try Tree("\(permanent)/level/current") == Tree(world["level"]))
         // The same as a sealed pack, which is moved from area to area.
-        try await Command.run(["fetch", testSite.site, "--sealed"] + testSite.keys + store).succeeded()
-        let status = try await Command.run(["status"] + store).succeeded()
+        try await world.run("fetch $SITE --sealed $KEYS \(store)").succeeded()
+        let status = try await world.run("status \(store)").succeeded()
         #expect(status.text == "loaded  level  version 1 sealed\n")
         // Nothing is in unexpected places.
         for area in ["ephemeral", "shared", "permanent"] {
-            #expect(try folder.exists("store/\(area)") != areas.contains(area), "\(area)")
+            #expect(try world.exists("store/\(area)") != areas.contains(area), "\(area)")
             #expect(try other.exists(area) == areas.contains(area), "\(area)")
         }
     }
 
     /// On a disk that fills up, a fetch of version 2 fails and version 1 stays in use.
     private func runsOut(
-        of disk: String, at area: String, _ fetch: String = "fetch",
-        at location: SourceLocation = #_sourceLocation
+        of disk: String, at area: String, at location: SourceLocation = #_sourceLocation
     ) async throws {
-        try folder.makeFolder("disk")
-        let options = "--store '\(testSite.store)' --\(area) '\(folder["disk/area"])'"
-        let keys = testSite.keys.joined(separator: " ")
+        try world.makeFolder("disk")
+        let options = "--store '\(world.store)' --\(area) '\(world["disk/area"])'"
+        let keys = world.keys.joined(separator: " ")
         let command = try Command.path.string
         // Version 1 goes to the small disk first, and is looked at last, while the disk is there.
         let wrapper = Sandbox.mounting(
             """
-            { mount -t tmpfs -o \(disk) none '\(folder["disk"])' &&
-            '\(command)' fetch '\(folder["site-1"])' --trust '\(testSite.root)' \(options) \(keys); }
+            { mount -t tmpfs -o \(disk) none '\(world["disk"])' &&
+            '\(command)' fetch '\(world["site-1"])' --trust '\(world.root)' \(options) \(keys); }
             """,
             after: """
                 { ls -A "$('\(command)' path level \(options))/" && cat "$('\(command)' path level \(options))/file" &&
-                '\(command)' status \(options) && find '\(folder["disk"])' -name '.assetvault-*'; }
+                '\(command)' status \(options) && find '\(world["disk"])' -name '.assetvault-*'; }
                 """)
-        try await Tool.run("cp", "-a", testSite.site, folder["site-1"])
-        try folder.write("level/file", "version 2")
+        try await world.copy("vault/site", to: "site-1")
+        try world.write("level/file", "version 2")
         for number in 0..<200 {
-            try folder.write("level/\(number)", Bytes.random(50_000, seed: UInt64(number)))
+            try world.write("level/\(number)", Bytes.random(50_000, seed: UInt64(number)))
         }
-        try await testSite.publish()
-        let result = try await Command.run(
-            ["fetch", testSite.site, "--store", testSite.store, "--\(area)", folder["disk/area"]]
-                + testSite.keys,
-            through: wrapper)
+        try await world.publish()
+        let result = try await world.run(
+            "fetch $SITE $STORE --\(area) $WORK/disk/area $KEYS", through: wrapper)
         #expect(result.exitCode == 71, "\(result.errorText)", sourceLocation: location)
         #expect(
             result.errorText.contains("full; free some space") || result.errorText.contains("disk is full"),
@@ -94,46 +83,14 @@ struct StoreLocationTests {
         try await runsOut(of: "size=100m,nr_inodes=60", at: "permanent")
     }
 
-    @Test(arguments: ["pwrite64", "fsync"]) func aDiskThatFails(call: String) async throws {
-        try await testSite.fetch().succeeded()
-        let first = try await testSite.tree(of: "level")
-        try folder.write("level/file", "version 2")
-        try await testSite.publish()
-        let second = try Tree(folder["level"])
-        var refusals = 0
-        for number in [1] + Sampling.numbers(2...40, each: 4, for: "StoreLocationTests \(call)") {
-            let store = folder["store-\(number)"]
-            try await Tool.run("cp", "-a", testSite.store, store)
-            let log = folder["calls-\(number)"]
-            let result = try await testSite.fetch(
-                into: store,
-                through: Sandbox.injecting("error=EIO", into: call, number: number, log: log))
-            let tree = try await testSite.tree(of: "level", in: store)
-            guard result.exitCode != 0 else {
-                #expect(tree == second, "\(call) \(number)")
-                // Some faults stop nothing, such as those of what can be removed later.
-                let calls = String(decoding: try folder.bytes("calls-\(number)"), as: UTF8.self)
-                guard calls.contains("(INJECTED)") else { break }
-                continue
-            }
-            refusals += 1
-            #expect(result.exitCode == 74, "\(call) \(number): \(result.errorText)")
-            #expect(tree == first || tree == second, "\(call) \(number)")
-            try await testSite.fetch(into: store).succeeded()
-            #expect(try await testSite.tree(of: "level", in: store) == second, "\(call) \(number)")
-        }
-        #expect(refusals > 0)
-    }
-
     @Test func aReadOnlyStore() async throws {
-        try await testSite.fetch().succeeded()
-        try folder.write("level/file", "version 2")
-        try await testSite.publish()
-        let before = try Tree(testSite.store)
-        let result = try await testSite.fetch(through: Sandbox.readOnly(testSite.store))
+        try await world.fetch().succeeded()
+        try await world.publish(level: "version 2")
+        let before = try Tree(world.store)
+        let result = try await world.fetch(through: Sandbox.readOnly(world.store))
         #expect([73, 74].contains(result.exitCode), "\(result.exitCode) \(result.errorText)")
-        #expect(try Tree(testSite.store) == before)
-        try folder.write("file", "mine")
-        try await testSite.fetch(into: folder["file"]).failed(73, naming: folder["file"])
+        #expect(try Tree(world.store) == before)
+        try world.write("file", "mine")
+        try await world.fetch(into: world["file"]).failed(73, naming: world["file"])
     }
 }

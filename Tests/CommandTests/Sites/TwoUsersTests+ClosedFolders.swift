@@ -18,10 +18,10 @@ extension TwoUsersTests {
     @Test(arguments: closedFolders) func aClosedFolder(place: String, mode: String) async throws {
         try await fetch().succeeded()
         try await publish(2)
-        let published = try testSite.publishedPack("level").split(separator: "/").last ?? ""
+        let published = try world.publishedPack("level").split(separator: "/").last ?? ""
         let digest = String(try #require(published.split(separator: ".").first))
         let path = place.replacing("DIGEST", with: digest)
-        let folder = "\(testSite.store)/\(path)"
+        let folder = "\(world.store)/\(path)"
         let above = folder.split(separator: "/").dropLast().joined(separator: "/")
         try await shell(
             """
@@ -33,16 +33,16 @@ extension TwoUsersTests {
             chown -R \(downloader) '\(folder)'
             chmod \(mode) '\(folder)' '\(folder)/inner'
             """)
-        _ = try await run(["unlock", "--store", testSite.store] + keys, as: app)
+        _ = try await run("unlock $STORE \(keys)", as: app)
         try await fetch().succeeded()
         try await expectLoaded(2)
         try await publish(3)
         try await fetch("--dry-run").succeeded()
         try await fetch().succeeded()
         try await expectLoaded(3)
-        try await run(["remove", "level", "--store", testSite.store], as: app).succeeded()
-        #expect(try await testSite.status()["level"]?.state == "absent")
-        #expect(try testSite.files(in: "permanent/level") == [])
+        try await run("remove level $STORE", as: app).succeeded()
+        #expect(try await world.status()["level"]?.state == "absent")
+        #expect(try world.files(in: "permanent/level") == [])
     }
 
     /// A file that only the other user may read, in the place of a pack.
@@ -52,14 +52,14 @@ extension TwoUsersTests {
     func aClosedFile(name: String) async throws {
         try await fetch().succeeded()
         try await publish(2)
-        let pack = try testSite.publishedPack("level")
+        let pack = try world.publishedPack("level")
         let digest = String(try #require(pack.split(separator: "/").last?.split(separator: ".").first))
-        let path = "\(testSite.store)/\(name.replacing("DIGEST", with: digest))"
+        let path = "\(world.store)/\(name.replacing("DIGEST", with: digest))"
         let above = path.split(separator: "/").dropLast().joined(separator: "/")
         try await shell(
             """
             [ -d '/\(above)' ] || install -d -m 2770 -o \(downloader) -g \(group) '/\(above)'
-            install -m 600 -o \(downloader) '\(testSite.site)/\(pack)' '\(path)'
+            install -m 600 -o \(downloader) '\(world.site)/\(pack)' '\(path)'
             """)
         try await fetch("--dry-run").succeeded()
         try await fetch().succeeded()

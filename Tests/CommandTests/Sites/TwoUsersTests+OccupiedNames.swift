@@ -3,16 +3,16 @@ import Testing
 /// File names of the store that another user occupies: without a living process they block nobody.
 extension TwoUsersTests {
     private func digest() throws -> String {
-        let published = try testSite.publishedPack("level").split(separator: "/").last ?? ""
+        let published = try world.publishedPack("level").split(separator: "/").last ?? ""
         return String(try #require(published.split(separator: ".").first))
     }
 
     private func write(_ name: String, in area: String, mode: String, bytes: Int) async throws {
         try await shell(
             """
-            head -c \(bytes) /dev/zero > '\(testSite.store)/\(area)/\(name)'
-            chown \(downloader):\(group) '\(testSite.store)/\(area)/\(name)'
-            chmod \(mode) '\(testSite.store)/\(area)/\(name)'
+            head -c \(bytes) /dev/zero > '\(world.store)/\(area)/\(name)'
+            chown \(downloader):\(group) '\(world.store)/\(area)/\(name)'
+            chmod \(mode) '\(world.store)/\(area)/\(name)'
             """)
     }
 
@@ -23,7 +23,7 @@ extension TwoUsersTests {
             try await write("\(digest).\(name)", in: "ephemeral", mode: mode, bytes: 300_000)
         }
         try await write("\(digest).wanted", in: "ephemeral", mode: "600", bytes: 0)
-        try await fetch("--time", "60").succeeded()
+        try await fetch("--time 60").succeeded()
         try await expectLoaded(1)
     }
 
@@ -31,11 +31,11 @@ extension TwoUsersTests {
     @Test(arguments: ["mkdir", "mkfifo", "ln -s /etc/hostname", "install -m 600 -o 64002 /dev/null"])
     func theSharedLock(command: String) async throws {
         try await fetch().succeeded()
-        let lock = "'\(testSite.store)/shared/@lock'"
+        let lock = "'\(world.store)/shared/@lock'"
         try await shell("rm -f \(lock); \(command) \(lock); chown -h \(downloader):\(group) \(lock)")
-        try await run(["status", "--store", testSite.store], as: app).succeeded()
+        try await run("status $STORE", as: app).succeeded()
         try await publish(2)
-        try await fetch("--time", "60").succeeded()
+        try await fetch("--time 60").succeeded()
         try await expectLoaded(2)
     }
 }

@@ -5,21 +5,19 @@ import Testing
 
 /// The update costs that `publish` reports before signing, compared with the real ones.
 struct UpdateReportTests {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
     init() async throws {
-        testSite = try await TestSite()
-        folder = testSite.folder
+        world = try await World()
         for number in 0..<40 {
-            try folder.write("level/\(number)", Bytes.random(100_000, seed: UInt64(number)))
+            try world.write("level/\(number)", Bytes.random(100_000, seed: UInt64(number)))
         }
-        try await testSite.publish("--pack", "level=\(folder["level"])")
+        try await world.publish("--pack level=$WORK/level")
     }
 
     private func change(_ numbers: Int..., in version: UInt64) throws {
         for number in numbers {
-            try folder.write("level/\(number)", Bytes.random(90_000, seed: version << 8 | UInt64(number)))
+            try world.write("level/\(number)", Bytes.random(90_000, seed: version << 8 | UInt64(number)))
         }
     }
 
@@ -39,22 +37,22 @@ struct UpdateReportTests {
     /// The dry run, the publication, a runner without the packs, and the transfer agree.
     @Test func theReportMatchesTheDownload() async throws {
         func hold(_ version: Int) async throws {
-            try await testSite.fetch(nil, "--sealed", into: folder["store-\(version)"]).succeeded()
+            try await world.fetch("--sealed", into: world["store-\(version)"]).succeeded()
         }
         try await hold(1)
         try change(3, in: 2)
-        try await testSite.publish()
+        try await world.publish()
         try await hold(2)
         try change(10, 11, 30, in: 3)
-        let runner = try await Runner(of: testSite)
-        let said = try updates(try await testSite.publish("--dry-run", "--json"))
+        let runner = try await Runner(of: world)
+        let said = try updates(try await world.publish("--dry-run --json"))
         #expect(said.keys.sorted() == [1, 2])
-        #expect(try updates(try await runner.publish(runner.host, "--dry-run", "--json").succeeded()) == said)
-        #expect(try updates(try await runner.publish(runner.host, "--json").succeeded()) == said)
-        #expect(try updates(try await testSite.publish("--json")) == said)
+        #expect(try updates(try await runner.publish("--dry-run --json").succeeded()) == said)
+        #expect(try updates(try await runner.publish("--json").succeeded()) == said)
+        #expect(try updates(try await world.publish("--json")) == said)
         for version in [1, 2] {
-            let server = try FaultServer(testSite.site)
-            try await testSite.fetch(server.url, "--sealed", into: folder["store-\(version)"]).succeeded()
+            let server = try FaultServer(world.site)
+            try await world.fetch("--sealed", from: server.url, into: world["store-\(version)"]).succeeded()
             #expect([server.packBytes, server.packs.count] == said[Int64(version)])
         }
     }

@@ -30,30 +30,11 @@ enum Command {
             remedy: "build it first, or name it in ASSETVAULT_COMMAND")
     }
 
-    /// Runs the command to its end.
-    ///
-    /// - Parameters:
-    ///   - input: What it reads on standard input.
-    ///   - environment: Variables to add, or with nil to take away.
-    ///   - wrapper: A program that starts the command given behind its own arguments, such as `strace -o log`.
+    /// Runs the command without a folder of its own to its end.
     static func run(
-        _ arguments: [String], input: [UInt8] = [], environment: [String: String?] = [:],
-        workingDirectory: FilePath? = nil, umask: UInt16? = nil, through wrapper: [String] = []
+        _ words: Words, environment: [String: String?] = [:], through wrapper: [String] = []
     ) async throws -> CommandResult {
-        var words = wrapper + [try path.string] + arguments
-        if let umask { words = shell("umask 0\(String(umask, radix: 8)); exec \"$@\"") + words }
-        return try await Tool.run(
-            words, input: input, environment: environment, workingDirectory: workingDirectory)
-    }
-
-    static func run(
-        _ arguments: String..., input: [UInt8] = [], environment: [String: String?] = [:],
-        workingDirectory: FilePath? = nil, umask: UInt16? = nil, through wrapper: [String] = []
-    ) async throws -> CommandResult {
-        try await run(
-            arguments, input: input, environment: environment, workingDirectory: workingDirectory,
-            umask: umask,
-            through: wrapper)
+        try await Tool.run(wrapper + [try path.string] + words.list(), environment: environment)
     }
 
     /// A wrapper: the script's `"$@"` is what follows.
@@ -61,13 +42,13 @@ enum Command {
 
     /// Starts the command, hands it to `body`, and ends it afterwards, in every case.
     static func whileRunning<Value: Sendable>(
-        _ arguments: [String], environment: [String: String?] = [:], workingDirectory: FilePath? = nil,
-        through wrapper: [String] = [], body: (RunningCommand) async throws -> Value
+        _ arguments: [String], workingDirectory: FilePath? = nil, through wrapper: [String] = [],
+        body: (RunningCommand) async throws -> Value
     ) async throws -> Value {
         let words = wrapper + [try path.string] + arguments
         let result = try await Subprocess.run(
             Tool.executable(words[0]), arguments: Arguments(Array(words.dropFirst())),
-            environment: Tool.environment(environment), workingDirectory: workingDirectory, input: .none,
+            environment: Tool.environment([:]), workingDirectory: workingDirectory, input: .none,
             output: .sequence, error: .bytes(limit: Tool.outputLimit)
         ) { execution in
             let running = RunningCommand(
@@ -92,12 +73,4 @@ struct RunningCommand {
     }
 
     func send(_ signal: Int32) { kill(processID, signal) }
-}
-
-extension Command {
-    /// Runs the debug build, which kills itself at a step: `NAME`, or `NAME:3` for the third time that it is reached.
-    static func run(_ arguments: [String], dyingAt step: String) async throws -> CommandResult {
-        try await Tool.run(
-            [try debugPath.string] + arguments, environment: ["ASSETVAULT_FAIL_POINT": step])
-    }
 }

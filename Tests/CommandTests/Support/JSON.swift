@@ -32,9 +32,23 @@ extension JSONValue {
     }
 }
 
-extension TemporaryFolder {
-    func json(_ name: String) throws -> JSONValue {
-        let bytes = try bytes(name)
-        return try JSONValue(parsing: bytes.span, place: name)
+extension JSONObject {
+    /// Changes the object at a path of members, each of which must be there.
+    mutating func change(_ path: String..., by change: (inout JSONObject) throws -> Void) throws {
+        try self.change(path[...], by: change)
+    }
+
+    private mutating func change(
+        _ path: ArraySlice<String>, by change: (inout JSONObject) throws -> Void
+    ) throws {
+        guard let key = path.first else { return try change(&self) }
+        var member = try object(key, at: "a change")
+        try member.change(path.dropFirst(), by: change)
+        self[key] = .object(member)
+    }
+
+    /// Changes what the vault's part of a pack's record says, where this is the signed part of targets.
+    mutating func changePack(_ id: String, by change: (inout JSONObject) throws -> Void) throws {
+        try self.change("targets", "packs/\(id).avpack", "custom", "assetvault", by: change)
     }
 }

@@ -7,9 +7,8 @@ enum StoppedCommand {
     /// Runs the command until it stands in the `number`th call of one system call and `isThere`, then sends it a signal.
     /// Expects it to end by itself, with the code that a shell gives to that signal.
     static func expectEnd(
-        of command: [String], by signal: Int32, in call: String, number: Int = 1,
-        notesIn folder: TemporaryFolder,
-        when isThere: () throws -> Bool
+        of words: Words, by signal: Int32, in call: String, number: Int = 1,
+        notesIn folder: some Workplace, when isThere: () throws -> Bool
     ) async throws {
         let (code, pid) = (folder["code"], folder["pid"])
         // A shell lets what it starts in the background ignore SIGINT.
@@ -17,9 +16,9 @@ enum StoppedCommand {
             Sandbox.injecting("delay_enter=600000000", into: call, number: number)
             + Command.shell("\"$@\" & echo $! > '\(pid)'; wait $!; echo $? > '\(code)'")
             + ["env", "--default-signal=INT"]
-        try await Command.whileRunning(command, through: wrapper) { strace in
+        try await folder.whileRunning(words, through: wrapper) { strace in
             try await wait { try isThere() && isWritten("pid", in: folder) }
-            let text = try String(contentsOfFile: pid, encoding: .utf8)
+            let text = try folder.text("pid")
             let process = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
             let shell = try #require(parent(of: process))
             kill(process, signal)
@@ -32,15 +31,7 @@ enum StoppedCommand {
                 return try isWritten("code", in: folder)
             }
         }
-        #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
-    }
-
-    private static func wait(until isReached: () throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(120)
-        while try !isReached() {
-            try #require(ContinuousClock.now < deadline, "it was waited for two minutes in vain")
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        #expect(try folder.text("code") == "\(128 + signal)\n")
     }
 
     private static func parent(of process: pid_t) -> pid_t? {
@@ -56,7 +47,7 @@ enum StoppedCommand {
         return state.contains(") Z ")
     }
 
-    private static func isWritten(_ name: String, in folder: TemporaryFolder) throws -> Bool {
+    private static func isWritten(_ name: String, in folder: some Workplace) throws -> Bool {
         try folder.exists(name) && !folder.bytes(name).isEmpty
     }
 }

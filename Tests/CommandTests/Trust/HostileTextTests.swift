@@ -7,13 +7,9 @@ struct HostileTextTests {
     /// Clears the screen, imitates an audit's verdict, and reverses the text direction.
     static let name = "evil\u{1B}[2J\u{9B}31m\nok: 3 packs, 99 bytes verified\r\u{202E}\u{2066}\u{2028}"
 
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
-    init() async throws {
-        testSite = try await TestSite(publishing: ["level"])
-        folder = testSite.folder
-    }
+    init() async throws { world = try await World("level") }
 
     private func expectEscaped(
         _ result: CommandResult, namingIt: Bool = true, at location: SourceLocation = #_sourceLocation
@@ -33,10 +29,10 @@ struct HostileTextTests {
 
     /// A site with a team, a key and a target of such names.
     private func publishHostileSite() async throws {
-        let root: JSONValue = try folder.json("vault/site/metadata/1.root.json")
+        let root: JSONValue = try world.json("vault/site/metadata/1.root.json")
         let key = try #require(root["signed", "keys"]?.members?.first { _ in true }?.value)
         let name = Self.name
-        try await testSite.forgeTargets(roles: [name]) { signed in
+        try await world.forgeTargets(roles: [name]) { signed in
             signed["delegations"] = [
                 "keys": .object([name: key]),
                 "roles": [
@@ -54,19 +50,18 @@ struct HostileTextTests {
 
     @Test func namesInASite() async throws {
         try await publishHostileSite()
-        let pinned = [testSite.site, "--trust", testSite.root]
         for command in ["audit", "list"] {
             for json in [[], ["--json"]] {
-                expectEscaped(try await Command.run([command] + pinned + json))
+                expectEscaped(try await world.run("\(command) $SITE $TRUST \(json)"))
             }
         }
-        let shown = try await Command.run(["trust", "show"] + pinned).succeeded()
+        let shown = try await world.run("trust show $SITE $TRUST").succeeded()
         expectEscaped(shown)
         #expect(
             shown.text.contains("level") == false && shown.errorText.contains("is not believed"),
             "\(shown.text)\(shown.errorText)")
-        expectEscaped(try await Command.run(["trust", "show", "--json"] + pinned).succeeded())
-        let refused = try await testSite.fetch(nil, "--all")
+        expectEscaped(try await world.run("trust show --json $SITE $TRUST").succeeded())
+        let refused = try await world.fetch("--all")
         #expect(refused.exitCode != 0)
         expectEscaped(refused)
     }
@@ -74,25 +69,25 @@ struct HostileTextTests {
     /// The role is trusted: its name and keys are shown among those of honest roles.
     @Test func namesInATrustedTeam() async throws {
         try await publishHostileSite()
-        let published: JSONValue = try folder.json("vault/site/metadata/1.targets.json")
+        let published: JSONValue = try world.json("vault/site/metadata/1.targets.json")
         var targets = try #require(published["signed"]?.members)
         targets["targets"] = [:]
         var answers: [String] = []
         for role in ["root", "timestamp", "snapshot", "targets"] {
-            try await testSite.sign(
-                targets, as: "1.\(Self.name).json", with: folder["vault/keys/\(role).pem"])
-            try testSite.renameSigner(of: "1.\(Self.name).json", to: Self.name)
-            let shown = try await Command.run("trust", "show", testSite.site).succeeded()
+            try await world.sign(
+                targets, as: "1.\(Self.name).json", with: world["vault/keys/\(role).pem"])
+            try world.renameSigner(of: "1.\(Self.name).json", to: Self.name)
+            let shown = try await world.run("trust show $SITE").succeeded()
             expectEscaped(shown)
             answers.append(shown.text + shown.errorText)
         }
         #expect(answers.contains { !$0.contains("is not believed") }, "\(answers)")
-        expectEscaped(try await Command.run("audit", testSite.site))
+        expectEscaped(try await world.run("audit $SITE"))
     }
 
     /// Key IDs in a root are arbitrary text.
     @Test func keyIDsInTheRoot() async throws {
-        let root: JSONValue = try folder.json("vault/site/metadata/1.root.json")
+        let root: JSONValue = try world.json("vault/site/metadata/1.root.json")
         var signed = try #require(root["signed"]?.members)
         let keys = try #require(signed["keys"]?.members)
         var roles = try #require(signed["roles"]?.members)
@@ -105,32 +100,32 @@ struct HostileTextTests {
         roles["timestamp"] = .object(role)
         signed["keys"] = .object(renamed)
         signed["roles"] = .object(roles)
-        try await testSite.sign(signed, as: "1.root.json", with: folder["vault/keys/root.pem"])
-        try testSite.renameSigner(of: "timestamp.json", to: Self.name)
-        expectEscaped(try await Command.run("trust", "show", testSite.site).succeeded())
-        expectEscaped(try await Command.run("audit", testSite.site), namingIt: false)
+        try await world.sign(signed, as: "1.root.json", with: world["vault/keys/root.pem"])
+        try world.renameSigner(of: "timestamp.json", to: Self.name)
+        expectEscaped(try await world.run("trust show $SITE").succeeded())
+        expectEscaped(try await world.run("audit $SITE"), namingIt: false)
     }
 
     @Test func namesInATeamsPublication() async throws {
-        let studio = try await Studio()
-        try await studio.forgeTeam(version: 2) { signed in
+        let world = try await World.withTeam()
+        try await world.forgeTeam(version: 2) { signed in
             guard var targets = signed["targets"]?.members else { return }
             targets["packs/\(Self.name)"] = [
                 "length": 5, "hashes": ["sha256": .string(String(repeating: "0", count: 64))],
             ]
             signed["targets"] = .object(targets)
         }
-        expectEscaped(try await Command.run("publish", studio.testSite.vault).succeeded())
+        expectEscaped(try await world.run("publish $VAULT").succeeded())
     }
 
     /// Files uploaded into the site's folder.
     @Test func fileNamesInASite() async throws {
         for name in ["targets/packs/\(Self.name).avpack", "targets/packs/\(Self.name)/x.avpack"] {
-            try folder.write("vault/site/\(name)", "x")
-            try await Tool.run("touch", "-d", "-100 days", folder["vault/site/\(name)"])
+            try world.write("vault/site/\(name)", "x")
+            try await Tool.run("touch", "-d", "-100 days", world["vault/site/\(name)"])
         }
-        expectEscaped(try await Command.run("audit", testSite.site))
-        let pruned = try await Command.run("prune", testSite.vault).succeeded()
+        expectEscaped(try await world.run("audit $SITE"))
+        let pruned = try await world.run("prune $VAULT").succeeded()
         expectEscaped(pruned)
         #expect(pruned.text.split(separator: "\n").count == 2, "\(pruned.text)")
     }
@@ -141,21 +136,19 @@ struct HostileTextTests {
         for arguments in [
             [name], ["fetch", "--\(name)"], ["trust", name], ["trust", "rotate", "v", name],
             ["downloader", "x", "--store", "s", "--request", name], ["audit", name], ["inspect", name],
-            ["fetch", name, "--store", folder["store"]], ["status", "--store", name],
+            ["fetch", name, "--store", world["store"]], ["status", "--store", name],
             ["serve", name], ["cat", name, name], ["init", "\(name)/\(name)"], ["help", name],
         ] {
             // `init` makes a folder of that name.
             expectEscaped(
-                try await Command.run(arguments, workingDirectory: folder.path), namingIt: false)
+                try await world.run("\(arguments)", workingDirectory: world.path), namingIt: false)
         }
     }
 
     /// The files of a pack sealed by somebody else.
     @Test func fileNamesInAPack() async throws {
-        try folder.write("other/evil\u{202E}gpj.exe", "x")
-        try await Command.run(
-            ["seal", folder["other"], "-o", folder["other.avpack"]] + testSite.keys
-        ).succeeded()
-        expectEscaped(try await Command.run(["inspect", folder["other.avpack"]] + testSite.keys).succeeded())
+        try world.write("other/evil\u{202E}gpj.exe", "x")
+        try await world.run("seal $WORK/other -o $WORK/other.avpack $KEYS").succeeded()
+        expectEscaped(try await world.run("inspect $WORK/other.avpack $KEYS").succeeded())
     }
 }

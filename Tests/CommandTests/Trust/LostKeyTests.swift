@@ -6,28 +6,25 @@ import Testing
 struct LostKeyTests {
     @Test(arguments: ["timestamp", "snapshot", "targets"], [0, 28, 40])
     func aLostKeyIsReplaced(role: String, days: Int) async throws {
-        let testSite = try await TestSite()
-        let folder = testSite.folder
-        try folder.write("level/file", "version 1")
-        try await testSite.publish("--pack", "level=\(folder["level"])")
-        try await testSite.fetch().succeeded()
-        let lost = try #require(try await testSite.roles()[role]?.keys.first)
-        try testSite.takeAway("\(role).pem")
-        let fresh = try await testSite.makeKey("fresh")
-        try await Tool.run("mv", fresh.key, folder["vault/keys/\(role).pem"])
+        let world = try await World(level: "version 1")
+        try await world.fetch().succeeded()
+        let lost = try #require(try await world.roles()[role]?.keys.first)
+        try world.takeAway("\(role).pem")
+        let fresh = try await world.makeKey("fresh")
+        try await Tool.run("mv", fresh.key, world["vault/keys/\(role).pem"])
         // Pending changes are published, too.
-        try folder.write("level/file", "version 2")
+        try world.write("level/file", "version 2")
 
         let then = try Clock.shifted(byDays: days)
-        let vault = testSite.vault
-        try await Command.run("trust", "add-key", vault, role, fresh.publicKey, through: then).succeeded()
-        try await testSite.publish(through: then)
-        try await testSite.fetch(through: then).succeeded()
-        try await Command.run("trust", "remove-key", vault, role, lost, through: then).succeeded()
-        try await testSite.publish(through: then)
-        try await testSite.fetch(through: then).succeeded()
-        try await testSite.fetch(into: folder["new"], through: then).succeeded()
-        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
-        #expect(try await testSite.roles()[role]?.keys.contains(lost) == false)
+        let vault = world.vault
+        try await world.run("trust add-key \(vault) \(role) \(fresh.publicKey)", through: then).succeeded()
+        try await world.publish(through: then)
+        try await world.fetch(through: then).succeeded()
+        try await world.run("trust remove-key \(vault) \(role) \(lost)", through: then).succeeded()
+        try await world.publish(through: then)
+        try await world.fetch(through: then).succeeded()
+        try await world.fetch(into: world["new"], through: then).succeeded()
+        try await world.expectLoaded("level")
+        #expect(try await world.roles()[role]?.keys.contains(lost) == false)
     }
 }

@@ -7,117 +7,112 @@ import Testing
 struct TeamRecoveryTests {
     static let last: Int64 = (1 << 53) - 1
 
-    let studio: Studio
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
 
-    init() async throws {
-        studio = try await Studio()
-        (testSite, folder) = (studio.testSite, studio.folder)
-    }
+    init() async throws { world = try await .withTeam() }
 
     private var thiefs: String { "\(Self.last).dlc1.json" }
 
     /// The thief's metadata are in the team's site and, as no import would take them now, in the studio's.
     private func steal() async throws {
-        try await studio.forgeTeam(version: Self.last)
-        try folder.write("vault/site/metadata/\(thiefs)", folder.bytes("team/site/metadata/\(thiefs)"))
-        try await testSite.raise([], to: Self.last, listing: ["dlc1": Self.last])
+        try await world.forgeTeam(version: Self.last)
+        try world.write("vault/site/metadata/\(thiefs)", world.bytes("team/site/metadata/\(thiefs)"))
+        try await world.raise([], to: Self.last, listing: ["dlc1": Self.last])
     }
 
     /// As Trust.md says: a new key of the team's, its next version, then its new public key in the studio's settings.
     private func replaceTheTeamsKey() async throws {
-        let key = try await testSite.makeKey("dlc1-new")
-        try await Tool.run("cp", key.key, folder["team/keys/dlc1.pem"])
-        try await studio.publishTeam()
-        try await Tool.run("cp", key.publicKey, folder["team/dlc1.pub.pem"])
+        let key = try await world.makeKey("dlc1-new")
+        try await Tool.run("cp", key.key, world["team/keys/dlc1.pem"])
+        try await world.publishTeam()
+        try await Tool.run("cp", key.publicKey, world["team/dlc1.pub.pem"])
     }
 
     @Test(arguments: [true, false]) func everyReaderRecovers(studioPublishesFirst: Bool) async throws {
         try await steal()
-        let readers = try await Readers(of: testSite, pack: "dlc1/one")
-        try await testSite.fetch().succeeded()
+        let readers = try await Readers(of: world, pack: "dlc1/one")
+        try await world.fetch().succeeded()
         // The team has no number left either, until its key is another.
-        try folder.write("one/file", "after the theft")
-        try await Command.run("publish", studio.team).failed(76, naming: "\(Self.last)", "dlc1.pem")
+        try world.write("one/file", "after the theft")
+        try await world.run("publish \(world.team)").failed(76, naming: "\(Self.last)", "dlc1.pem")
         try await replaceTheTeamsKey()
-        #expect(try folder.exists("team/site/metadata/2.dlc1.json"))
+        #expect(try world.exists("team/site/metadata/2.dlc1.json"))
 
         if studioPublishesFirst {
-            let result = try await testSite.publish()
+            let result = try await world.publish()
             for part in ["stays at version \(Self.last)", "trust rotate", "snapshot"] {
                 #expect(result.errorText.contains(part), "\(result.errorText)")
             }
             // The thief's metadata are ignored; the rest stays valid.
-            let fetch = try await testSite.fetch()
+            let fetch = try await world.fetch()
             #expect(fetch.exitCode == 76 && fetch.errorText.contains("dlc1"), "\(fetch.errorText)")
-            #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+            try await world.expectLoaded("level")
         }
-        try await testSite.trust("rotate", "snapshot").succeeded()
-        #expect(try await testSite.roles()["dlc1"]?.version == 2)
-        try await readers.expectBelief(seeing: [Tree(folder["one"])])
-        try await testSite.fetch().succeeded()
-        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
-        try await Command.run("audit", testSite.site, "--trust", testSite.root).succeeded()
+        try await world.trust("rotate snapshot").succeeded()
+        #expect(try await world.roles()["dlc1"]?.version == 2)
+        try await readers.expectBelief(seeing: [Tree(world["one"])])
+        try await world.fetch().succeeded()
+        #expect(try await world.tree(of: "dlc1/one") == Tree(world["one"]))
+        try await world.run("audit $SITE $TRUST").succeeded()
 
         // The team's next publication follows on that, whatever the thief left.
-        try folder.write("one/file", "the next")
-        let report = try await studio.publishTeam()
+        try world.write("one/file", "the next")
+        let report = try await world.publishTeam()
         #expect(report.text.contains("updated  dlc1/one"), "\(report.text)")
-        let before = try Tree("\(studio.team)/site")
-        try await studio.publishTeam()
-        #expect(try Tree("\(studio.team)/site") == before)
-        try await testSite.publish()
-        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+        let before = try Tree("\(world.team)/site")
+        try await world.publishTeam()
+        #expect(try Tree("\(world.team)/site") == before)
+        try await world.publish()
+        try await readers.expectBelief(seeing: [Tree(world["one"])])
     }
 
     /// Clients accept lower versions only when the timestamp's or the snapshot's key is replaced.
     @Test func theSameKeyOfTheSnapshotIsARollback() async throws {
         try await steal()
-        try await testSite.fetch().succeeded()
+        try await world.fetch().succeeded()
         try await replaceTheTeamsKey()
-        try await testSite.publish()
-        try folder.write(
-            "vault/site/metadata/2.dlc1.json", folder.bytes("team/site/metadata/2.dlc1.json"))
-        try await Tool.run("cp", "-r", "\(studio.team)/site/targets", testSite.site)
-        try await testSite.raise([], to: Self.last, listing: ["dlc1": 2])
-        try await testSite.fetch().failed(76, naming: "dlc1.json", "rollback")
+        try await world.publish()
+        try world.write(
+            "vault/site/metadata/2.dlc1.json", world.bytes("team/site/metadata/2.dlc1.json"))
+        try await Tool.run("cp", "-r", "\(world.team)/site/targets", world.site)
+        try await world.raise([], to: Self.last, listing: ["dlc1": 2])
+        try await world.fetch().failed(76, naming: "dlc1.json", "rollback")
         // A new client has seen no higher version.
-        try await testSite.fetch(into: folder["new"]).succeeded()
-        #expect(try await testSite.tree(of: "dlc1/one", in: folder["new"]) == Tree(folder["one"]))
+        try await world.fetch(into: world["new"]).succeeded()
+        #expect(try await world.tree(of: "dlc1/one", in: world["new"]) == Tree(world["one"]))
     }
 
     /// A new snapshot key alone allows no older version of a team.
     @Test func anOlderVersionBesideANewKey() async throws {
-        try folder.write("one/file", "version 2")
-        try await studio.publishTeam()
-        try await testSite.publish()
-        try await testSite.fetch().succeeded()
-        try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
-        let result = try await testSite.trust("rotate", "snapshot").succeeded()
+        try world.write("one/file", "version 2")
+        try await world.publishTeam()
+        try await world.publish()
+        try await world.fetch().succeeded()
+        try world.remove("team/site/metadata/2.dlc1.json")
+        let result = try await world.trust("rotate snapshot").succeeded()
         #expect(result.errorText.contains("older than version 2"), "\(result.errorText)")
-        #expect(try await testSite.roles()["dlc1"]?.version == 2)
-        try await testSite.fetch().succeeded()
-        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
+        #expect(try await world.roles()["dlc1"]?.version == 2)
+        try await world.fetch().succeeded()
+        #expect(try await world.tree(of: "dlc1/one") == Tree(world["one"]))
     }
 
     /// The site had a thief's version under the team's next number: it is ignored.
     @Test func aVersionNumberUsedByTheThief() async throws {
-        let first = try folder.bytes("team/site/metadata/1.dlc1.json")
-        try await studio.forgeTeam(version: 2)
-        try await testSite.publish()
-        try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
-        #expect(try folder.bytes("team/site/metadata/1.dlc1.json") == first)
-        try folder.write("one/file", "after the theft")
+        let first = try world.bytes("team/site/metadata/1.dlc1.json")
+        try await world.forgeTeam(version: 2)
+        try await world.publish()
+        try world.remove("team/site/metadata/2.dlc1.json")
+        #expect(try world.bytes("team/site/metadata/1.dlc1.json") == first)
+        try world.write("one/file", "after the theft")
         try await replaceTheTeamsKey()
-        try folder.write("level/file", "the studio's second")
-        let result = try await testSite.publish()
+        try world.write("level/file", "the studio's second")
+        let result = try await world.publish()
         #expect(result.errorText.contains("another version 2"), "\(result.errorText)")
-        try folder.write("one/file", "once more")
-        try await studio.publishTeam()
-        try await testSite.publish()
-        try await testSite.fetch().succeeded()
-        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
-        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        try world.write("one/file", "once more")
+        try await world.publishTeam()
+        try await world.publish()
+        try await world.fetch().succeeded()
+        #expect(try await world.tree(of: "dlc1/one") == Tree(world["one"]))
+        try await world.expectLoaded("level")
     }
 }

@@ -4,28 +4,32 @@ import Testing
 import VaultBytes
 
 /// A folder to seal and open in, with a vault key and a small source.
-struct SamplePack: Sendable {
+struct SamplePack: Workplace {
     static let keyID = "test-key"
     /// The vault key's bytes: 0, 1, 2 … 31.
     static let secret = (0..<32).map { UInt8($0) }
     static let encodedSecret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 
-    let folder: TemporaryFolder
-
-    var keyFile: String { folder["vault.jwks"] }
+    private let folder: TemporaryFolder
+    var path: FilePath { folder.path }
+    var keyFile: String { self["vault.jwks"] }
     var keys: [String] { ["--keys", "file:\(keyFile)"] }
-    var level: String { folder["level"] }
-    var pack: String { folder["level.avpack"] }
+    var level: String { self["level"] }
+    var pack: String { self["level.avpack"] }
+
+    var variables: [String: [String]] {
+        ["WORK": [path.string], "KEYS": keys, "LEVEL": [level], "PACK": [pack]]
+    }
 
     init() throws {
         folder = try TemporaryFolder()
-        try folder.write("vault.jwks", Self.jwk(Self.secret), permissions: 0o600)
-        try folder.write("level/maps/start.json", #"{"name":"start"}"#)
-        try folder.write("level/maps/größe 1.txt", "große Karte\n")
-        try folder.write("level/run.sh", "#!/bin/sh\n", permissions: 0o755)
-        try folder.write("level/noise.bin", Self.noise(200_000))
-        try folder.write("level/nothing", [])
-        try folder.makeFolder("level/empty/inner")
+        try write("vault.jwks", Self.jwk(Self.secret), permissions: 0o600)
+        try write("level/maps/start.json", #"{"name":"start"}"#)
+        try write("level/maps/größe 1.txt", "große Karte\n")
+        try write("level/run.sh", "#!/bin/sh\n", permissions: 0o755)
+        try write("level/noise.bin", Bytes.random(200_000, seed: 1))
+        try write("level/nothing", [])
+        try makeFolder("level/empty/inner")
     }
 
     static func jwk(_ secret: [UInt8], id: String = keyID) -> String {
@@ -33,41 +37,29 @@ struct SamplePack: Sendable {
         return #"{"kty":"oct","alg":"A256KW","kid":"\#(id)","k":"\#(text)"}"#
     }
 
-    /// Incompressible bytes, the same in every run (xorshift64*).
-    static func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-        var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-        return (0..<count).map { _ in
-            state ^= state >> 12
-            state ^= state << 25
-            state ^= state >> 27
-            return UInt8(truncatingIfNeeded: state &* 0x2545_F491_4F6C_DD1D >> 56)
-        }
-    }
-
     @discardableResult
-    func seal(_ source: String? = nil, as pack: String? = nil, _ options: String...) async throws -> String {
+    func seal(_ source: String? = nil, as pack: String? = nil, _ options: Words = "") async throws -> String {
         let pack = pack ?? self.pack
-        try await Command.run(["seal", source ?? level, "-o", pack] + keys + options).succeeded()
+        try await run("seal \(source ?? level) -o \(pack) $KEYS \(options)").succeeded()
         return pack
     }
 
-    func open(_ pack: String? = nil, into target: String, _ options: String...) async throws -> CommandResult
-    {
-        try await Command.run(["open", pack ?? self.pack, "-o", target] + keys + options)
+    func open(_ pack: String? = nil, into target: String) async throws -> CommandResult {
+        try await run("open \(pack ?? self.pack) -o \(target) $KEYS")
     }
 
     /// The `assetvault` object of a manifest.
     func manifest(_ name: String = "level.avpack.json") throws -> JSONObject {
-        try folder.json(name).object("custom", at: name).object("assetvault", at: name)
+        try json(name).object("custom", at: name).object("assetvault", at: name)
     }
 
     /// Runs `body`, which must leave every name and byte of the folder as they were.
     func unchanged(_ body: () async throws -> Void, at location: SourceLocation = #_sourceLocation)
         async throws
     {
-        let before = try await Self.listing(folder.path.string)
+        let before = try await Self.listing(path.string)
         try await body()
-        let after = try await Self.listing(folder.path.string)
+        let after = try await Self.listing(path.string)
         #expect(after.subtracting(before) == [], sourceLocation: location)
         #expect(before.subtracting(after) == [], sourceLocation: location)
     }

@@ -62,21 +62,17 @@ enum KilledOperation: CaseIterable {
         }
     }
 
-    /// The command's arguments.
-    func arguments(_ testSite: TestSite, _ url: String, _ store: String) -> [String] {
-        if self == .access {
-            return ["access", "one", "--site", url, "--store", store, "--trust", testSite.root]
-                + testSite.keys + ["--", "true"]
-        }
-        let site = [url, "--store", store, "--trust", testSite.root]
+    /// The command, for a site at this address.
+    func words(_ url: String, _ store: String) -> Words {
+        let site: Words = "\(url) --store \(store) $TRUST"
         return switch self {
-        case .opened: ["fetch"] + site + testSite.keys
-        case .sealed: ["fetch", "--sealed"] + site + testSite.keys
-        case .keyless: ["fetch"] + site
-        case .downloader: ["downloader", "--request", "update"] + site
-        case .access: []
-        case .unlock: ["unlock", "--store", store] + testSite.keys
-        case .remove: ["remove", "level", "--store", store]
+        case .opened: "fetch \(site) $KEYS"
+        case .sealed: "fetch --sealed \(site) $KEYS"
+        case .keyless: "fetch \(site)"
+        case .downloader: "downloader --request update \(site)"
+        case .access: "access one --site \(site) $KEYS -- true"
+        case .unlock: "unlock --store \(store) $KEYS"
+        case .remove: "remove level --store \(store)"
         }
     }
 }

@@ -10,7 +10,7 @@ import VaultCrypto
 
 /// A site with version 2 of a pack, and prepared stores in which commands are killed.
 struct KilledStores {
-    let testSite: TestSite
+    let world: World
     let operation: KilledOperation
     let start: KilledOperation.Start
     let server: FaultServer
@@ -18,74 +18,78 @@ struct KilledStores {
     let ranges: PieceRanges
     let packLength: Int
     private let pack: PackFile
-    private var folder: TemporaryFolder { testSite.folder }
     private let trees: [Tree]
     private let digests: [SHA256Digest]
 
     init(_ operation: KilledOperation, from start: KilledOperation.Start) async throws {
         (self.operation, self.start) = (operation, start)
-        testSite = try await TestSite()
-        let (testSite, folder) = (testSite, testSite.folder)
+        world = try await World()
+        let world = world
         var trees: [Tree] = []
         var digests: [SHA256Digest] = []
         func publish(_ version: UInt64) async throws {
             for number in 0..<12 {
-                try folder.write("level/\(number % 3)/\(number)", "version \(version) of \(number)")
+                try world.write("level/\(number % 3)/\(number)", "version \(version) of \(number)")
             }
-            try folder.write("level/noise", Bytes.random(10 << 16, seed: version))
-            try await testSite.publish()
-            try await Tool.run("cp", "-a", folder["level"], folder["level-\(version)"])
-            trees.append(try Tree(folder["level-\(version)"]))
-            let pack = try folder.bytes("vault/site/\(testSite.publishedPack("level"))")
-            digests.append(SHA256.hash(pack.span))
+            try world.write("level/noise", Bytes.random(10 << 16, seed: version))
+            try await world.publish()
+            try await world.copy("level", to: "level-\(version)")
+            trees.append(try Tree(world["level-\(version)"]))
+            digests.append(SHA256.hash(try world.publishedBytes(of: "level").span))
         }
-        try testSite.settings {
-            $0["packs"] = ["level": ["source": .string(folder["level"]), "tags": ["one"]]]
+        try world.settings {
+            $0["packs"] = ["level": ["source": .string(world["level"]), "tags": ["one"]]]
         }
         try await publish(1)
-        try folder.makeFolder("store/shared")
+        try world.makeFolder("store/shared")
         if start == .loaded {
-            let arguments = KilledOperation.sealed.arguments(testSite, testSite.site, testSite.store)
-            _ =
-                try await operation == .sealed
-                ? Command.run(arguments).succeeded() : testSite.fetch().succeeded()
+            try await world.fetch(operation == .sealed ? "--sealed" : "").succeeded()
         }
         try await publish(2)
         (self.trees, self.digests) = (trees, digests)
         pack = try PackFile(
-            opening: folder.path.appending("vault/site/\(testSite.publishedPack("level"))"), as: nil)
+            opening: world.path.appending("vault/site/\(world.publishedPack("level"))"), as: nil)
         packLength = Int(pack.length)
         ranges = try PieceRanges(of: pack)
         // Slowly enough that little is on its way when a client dies.
-        server = try FaultServer(testSite.site) { request in
+        server = try FaultServer(world.site) { request in
             guard request.isForPack else { return .file }
             return .changed { $0.pace = (16 << 10, .milliseconds(2)) }
         }
         if operation == .unlock || operation == .remove && start == .loaded {
-            try await testSite.fetch(withKeys: false).succeeded()
+            try await world.fetch(withKeys: false).succeeded()
         } else if operation == .remove {
-            let arguments = KilledOperation.opened.arguments(testSite, testSite.site, testSite.store)
-            #expect(try await Command.run(arguments, dyingAt: "pieceWritten:1").exitCode == 137)
+            #expect(try await world.fetch(dyingAt: "pieceWritten:1").exitCode == 137)
         }
     }
 
     /// A store like the first one.
     func store(_ name: String) async throws -> String {
-        try await Tool.run("cp", "-a", testSite.store, folder[name])
-        return folder[name]
+        try await world.copy("store", to: name)
+        return world[name]
     }
 
     /// Runs the command to its end, or to the step at which it dies.
     func run(_ operation: KilledOperation? = nil, in store: String, dyingAt step: String? = nil) async throws
         -> CommandResult
     {
-        try await Command.run(
-            (operation ?? self.operation).arguments(testSite, server.url, store), dyingAt: step ?? "none")
+        try await world.run((operation ?? self.operation).words(server.url, store), dyingAt: step ?? "none")
+    }
+
+    /// Publishes a version after those of the stores.
+    func publishThird() async throws {
+        try world.write("level/noise", "version 3")
+        try await world.publish()
+    }
+
+    /// Makes the app's record of the pack unreadable.
+    func spoilRecord(in store: String) throws {
+        try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
     }
 
     /// After an interruption: `status` works, and the old or the new version is live and complete.
     func expectOldOrNew(in store: String, _ hint: String) async throws {
-        let status = try await testSite.status(of: store)
+        let status = try await world.status(of: store)
         let current = "\(store)/permanent/level/current"
         guard FileManager.default.fileExists(atPath: current) else {
             #expect(start == .fresh || operation == .remove, "the old version is gone \(hint)")
@@ -113,7 +117,7 @@ struct KilledStores {
 
     /// The pieces of version 2 in a partial download.
     func keptPieces(in store: String) throws -> [Bool] {
-        let name = try #require(testSite.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
+        let name = try #require(world.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
         let part = [UInt8](try Data(contentsOf: URL(filePath: "\(store)/ephemeral/\(name)")))
         return try (0..<ranges.count).map { number in
             let place = Int(ranges[number].lowerBound)..<Int(ranges[number].upperBound)
@@ -133,7 +137,7 @@ struct KilledStores {
         if operation == .access {
             // A request that has all it needs changes nothing else: other commands clean up behind it.
             try await run(.opened, in: store).succeeded()
-            try await Command.run("usage", "--store", store).succeeded()
+            try await world.run("usage --store \(store)").succeeded()
         }
         try operation.end(from: start).expect(in: store, hint)
         try await expectOldOrNew(in: store, hint)

@@ -11,7 +11,7 @@ struct Nginx: Sendable {
     /// Runs it while `body` runs; the server's settings are in nginx's own words.
     @discardableResult
     static func run<Value: Sendable>(
-        over site: String, in folder: TemporaryFolder, settings: String = "", port: UInt16? = nil,
+        over site: String, in folder: some Workplace, settings: String = "", port: UInt16? = nil,
         _ body: (Nginx) async throws -> Value
     ) async throws -> Value {
         let port = try port ?? ListeningSocket().port

@@ -7,45 +7,41 @@ import VaultFileSystem
 /// Versions of a site that are made beforehand, so that publishing one costs a moment: the folder `live` is a link to the
 /// one that is published. All packs have a new version in each.
 final class PreparedSites: Sendable {
-    let testSite: TestSite
+    let world: World
     let count: Int
     /// The trees of each pack; that of version 1 comes first.
     let trees: [String: [Tree]]
     private let published = Mutex(0)
 
-    var live: String { testSite.folder["live"] }
+    var live: String { world["live"] }
     /// The version that is live.
     var version: Int { published.withLock { $0 } }
     var isAtItsEnd: Bool { version == count }
 
     /// - Parameter packs: how many random bytes each has.
     init(_ count: Int, packs: [String: Int]) async throws {
-        testSite = try await TestSite()
+        world = try await World()
         self.count = count
-        let folder = testSite.folder
         var trees: [String: [Tree]] = [:]
         for version in 1...count {
-            var arguments = ["publish", testSite.vault]
             for (id, size) in packs {
                 // Every file says which pack and version it is of.
                 for number in 0..<6 {
-                    try folder.write("\(id)/\(number % 2)/\(number)", "\(id) \(version) \(number)")
+                    try world.write("\(id)/\(number % 2)/\(number)", "\(id) \(version) \(number)")
                 }
                 let seed = UInt64(version) << 8 | UInt64(id.utf8.first ?? 0)
-                try folder.write("\(id)/noise", Bytes.random(size, seed: seed))
-                trees[id, default: []].append(try Tree(folder[id]))
-                arguments += ["--pack", "\(id)=\(folder[id])"]
+                try world.write("\(id)/noise", Bytes.random(size, seed: seed))
+                trees[id, default: []].append(try Tree(world[id]))
             }
-            try await Command.run(arguments).succeeded()
-            try await Tool.run("cp", "-al", testSite.site, folder["site-\(version)"])
+            try await world.publish(packs: Array(packs.keys))
+            try await Tool.run("cp", "-al", world.site, world["site-\(version)"])
         }
         self.trees = trees
         try publish(1)
     }
 
     func publish(_ version: Int) throws {
-        let folder = testSite.folder.path
-        try Folder(opening: folder).replaceLink("live", target: FilePath("site-\(version)"))
+        try Folder(opening: world.path).replaceLink("live", target: FilePath("site-\(version)"))
         published.withLock { $0 = version }
     }
 

@@ -4,37 +4,40 @@ import Testing
 
 /// A machine with a vault's settings and keys but without its site; and the sources, and the host's files.
 struct Runner {
-    let testSite: TestSite
-    let folder: TemporaryFolder
+    let world: World
     let name: String
-
-    var vault: String { folder["\(name)/vault"] }
+    var vault: String { world["\(name)/vault"] }
     /// The written files, to be uploaded.
-    var site: String { folder["\(name)/vault/site"] }
+    var site: String { world["\(name)/vault/site"] }
     /// The folder that a web server serves.
-    static func host(of testSite: TestSite) -> String { testSite.folder["host"] }
-    var host: String { Self.host(of: testSite) }
+    var host: String { world["host"] }
 
-    /// A fresh one; the host gets what the testSite has published, if it has nothing yet.
-    init(of testSite: TestSite, named name: String = "runner", with extra: [String] = []) async throws {
-        self.testSite = testSite
+    /// A fresh one; the host gets what the world has published, if it has nothing yet.
+    init(of world: World, named name: String = "runner") async throws {
+        self.world = world
         self.name = name
-        folder = testSite.folder
-        if try !folder.exists("host") { try await Tool.run("cp", "-a", testSite.site, folder["host"]) }
-        try folder.makeFolder("\(name)/vault")
-        for file in ["vault.json", "trusted-root.json", "keys"] + extra {
-            try await Tool.run("cp", "-a", folder["vault/\(file)"], folder["\(name)/vault/\(file)"])
+        if try !world.exists("host") { try await world.copy("vault/site", to: "host") }
+        try world.makeFolder("\(name)/vault")
+        for file in ["vault.json", "trusted-root.json", "keys"] {
+            try await world.copy("vault/\(file)", to: "\(name)/vault/\(file)")
         }
         // Sources are named relative to the vault.
-        for source in try folder.names() where !["vault", "host", "store", name].contains(source) {
-            try await Tool.run("ln", "-s", folder[source], folder["\(name)/\(source)"])
+        for source in try world.names() where !["vault", "host", "store", name].contains(source) {
+            try await Tool.run("ln", "-s", world[source], world["\(name)/\(source)"])
         }
     }
 
-    func publish(_ url: String, _ arguments: String..., through wrapper: [String] = []) async throws
-        -> CommandResult
-    {
-        try await Command.run(["publish", vault, "--against", url] + arguments, through: wrapper)
+    /// Runs a command on its vault, by what the host has.
+    func run(
+        _ command: Words, _ options: Words = "", against url: String? = nil, through wrapper: [String] = []
+    ) async throws -> CommandResult {
+        try await world.run("\(command) \(vault) --against \(url ?? host) \(options)", through: wrapper)
+    }
+
+    func publish(
+        _ options: Words = "", against url: String? = nil, through wrapper: [String] = []
+    ) async throws -> CommandResult {
+        try await run("publish", options, against: url, through: wrapper)
     }
 
     /// Copies what was written over what the host has, in the order that uploads keep. A change of the trust writes no packs.
@@ -46,6 +49,9 @@ struct Runner {
 
     /// What it has written, relative to the site.
     func written() throws -> [String] {
-        try folder.exists("\(name)/vault/site") ? Tree(site).files : []
+        try world.exists("\(name)/vault/site") ? Tree(site).files : []
     }
+
+    /// Whether its vault has files of unfinished work.
+    func hasScratch() throws -> Bool { try !Tree(vault).scratch.isEmpty }
 }

@@ -21,7 +21,7 @@ struct StoreUser: Sendable {
         case .status:
             do { versions = try await statedVersions() } catch { complaint = "status: \(error)" }
         default:
-            let result = try await Command.run(arguments(for: operation))
+            let result = try await sites.world.run(words(for: operation))
             (exitCode, errorText) = (result.exitCode, result.errorText)
         }
         history.note(
@@ -31,21 +31,21 @@ struct StoreUser: Sendable {
                 errorText: errorText))
     }
 
-    private func arguments(for operation: StoreHistory.Operation) -> [String] {
-        let site = [url, "--store", store, "--trust", sites.testSite.root]
-        let keys = sites.testSite.keys
+    private func words(for operation: StoreHistory.Operation) -> Words {
+        let site: Words = "\(url) --store \(store) --trust \(sites.world.root)"
         return switch operation {
-        case .fetch(let id, let withKeys): ["fetch"] + site + (id.map { [$0] } ?? []) + (withKeys ? keys : [])
-        case .downloader: ["downloader", "--request", "update"] + site
-        case .unlock: ["unlock", "--store", store] + keys
-        case .remove(let id): ["remove", id, "--store", store]
-        case .path(let id): ["path", id, "--store", store]
-        case .status, .read: ["status", "--store", store]
+        case .fetch(let id, let withKeys):
+            "fetch \(site) \(id.map { [$0] } ?? []) \(withKeys ? sites.world.keys : [])"
+        case .downloader: "downloader --request update \(site)"
+        case .unlock: "unlock --store \(store) \(sites.world.keys)"
+        case .remove(let id): "remove \(id) --store \(store)"
+        case .path(let id): "path \(id) --store \(store)"
+        case .status, .read: "status --store \(store)"
         }
     }
 
     private func statedVersions() async throws -> [String: Int] {
-        let status = try await sites.testSite.status(of: store)
+        let status = try await sites.world.status(of: store)
         return Dictionary(uniqueKeysWithValues: packs.map { ($0, Int(status[$0]?.version ?? 0)) })
     }
 

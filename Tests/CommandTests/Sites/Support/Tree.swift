@@ -42,6 +42,9 @@ struct Tree: Equatable {
     /// The packs in permanent storage, without the app's own records and metadata.
     var packs: [String: Entry] { entries.filter { !$0.key.hasPrefix("@") } }
 
+    /// What work that is not finished has left.
+    var scratch: [String] { entries.keys.filter { $0.contains(".assetvault-") } }
+
     /// The paths of the files whose bytes hold `needle`.
     func files(holding needle: [UInt8]) throws -> [String] {
         try files.filter {

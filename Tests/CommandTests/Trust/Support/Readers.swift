@@ -5,21 +5,21 @@ import Testing
 /// Everybody who reads a site: clients that know an earlier state of it and clients that come to it fresh, ours and
 /// python-tuf, all from the first root on.
 struct Readers {
-    let testSite: TestSite
+    let world: World
     private let folder: TemporaryFolder
     private let root: String
     private let id: String
     private let number = Counter()
 
     /// Lets the clients see what is published now.
-    init(of testSite: TestSite, pack id: String = "level") async throws {
-        self.testSite = testSite
+    init(of world: World, pack id: String = "level") async throws {
+        self.world = world
         self.id = id
         folder = try TemporaryFolder()
-        root = try folder.write("root.json", testSite.folder.bytes("vault/site/metadata/1.root.json"))
-        try await fetch(testSite.site, into: folder["store"]).succeeded()
+        root = try folder.write("root.json", world.bytes("vault/site/metadata/1.root.json"))
+        try await fetch(world.site, into: folder["store"]).succeeded()
         try folder.makeFolder("cache")
-        try await judge(testSite.site, cache: folder["cache"]).succeeded()
+        try await judge(world.site, cache: folder["cache"]).succeeded()
     }
 
     /// Expects every reader to trust the site and to get the same one of these trees; returns which.
@@ -28,19 +28,19 @@ struct Readers {
         in site: String? = nil, seeing trees: [Tree], withPython: Bool = true, _ hint: String = "",
         at location: SourceLocation = #_sourceLocation
     ) async throws -> Int? {
-        let site = site ?? testSite.site
+        let site = site ?? world.site
         let round = try TemporaryFolder()
-        try await Tool.run("cp", "-a", folder["store"], round["old"])
+        try await folder.copy("store", to: round["old"])
         var seen: Set<Int?> = []
         for store in ["old", "new"] {
             let result = try await fetch(site, into: round[store])
             try #require(
                 result.exitCode == 0, "\(store): \(result.errorText) \(hint)", sourceLocation: location)
-            let tree = try await testSite.tree(of: id, in: round[store])
+            let tree = try await world.tree(of: id, in: round[store])
             seen.insert(trees.firstIndex(of: tree))
         }
         if withPython {
-            try await Tool.run("cp", "-a", folder["cache"], round["cache"])
+            try await folder.copy("cache", to: round["cache"])
             for cache in [round["cache"], nil] {
                 let verdict = try await judge(site, cache: cache)
                 #expect(verdict.exitCode == 0, "\(verdict.errorText) \(hint)", sourceLocation: location)
@@ -52,12 +52,12 @@ struct Readers {
 
     /// Lets the clients that know a state see the one that is published now.
     func follow(withPython: Bool = true) async throws {
-        try await fetch(testSite.site, into: folder["store"]).succeeded()
-        if withPython { try await judge(testSite.site, cache: folder["cache"]).succeeded() }
+        try await fetch(world.site, into: folder["store"]).succeeded()
+        if withPython { try await judge(world.site, cache: folder["cache"]).succeeded() }
     }
 
     private func fetch(_ site: String, into store: String) async throws -> CommandResult {
-        try await Command.run(["fetch", site, "--store", store, "--trust", root] + testSite.keys)
+        try await world.run("fetch \(site) --store \(store) --trust \(root) $KEYS")
     }
 
     private func judge(_ site: String, cache: String?) async throws -> CommandResult {
