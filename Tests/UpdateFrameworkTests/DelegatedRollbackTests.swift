@@ -43,11 +43,11 @@ import VaultErrors
         var repository = try Repository()
         repository.delegate(to: "\u{E9}")
         repository.list("f", by: "\u{E9}")
-        repository.amend[.snapshot] = { snapshot in
-            guard case .object(var meta)? = snapshot["meta"] else { return }
-            meta["e\u{301}.json"] = meta["\u{E9}.json"]
-            meta["\u{E9}.json"] = nil
-            snapshot["meta"] = .object(meta)
+        repository.amend[.snapshot] = {
+            try $0.change("meta") { meta in
+                meta["e\u{301}.json"] = meta["\u{E9}.json"]
+                meta["\u{E9}.json"] = nil
+            }
         }
         try repository.publishAll()
         let tree = try await TestClient.tree(of: repository)

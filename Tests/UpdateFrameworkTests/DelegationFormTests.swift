@@ -5,43 +5,84 @@ import VaultErrors
 
 /// Malformed delegations with valid signatures.
 @Suite struct DelegationFormTests {
-    typealias Change = @Sendable (inout JSONObject) -> Void
+    typealias Change = @Sendable (inout JSONObject) throws -> Void
 
-    /// Expects that the targets are refused and the store is unchanged.
-    private func expectRefusal(
-        saying text: String, sourceLocation: SourceLocation = #_sourceLocation, _ change: @escaping Change
-    ) async throws {
-        var repository = try Repository()
-        let client = try await TestClient.trusting(repository)
-        repository.delegate(["levels/*"], to: .team)
-        repository.list("levels/one", by: .team)
-        repository.amend[.targets] = { targets in
-            guard case .object(var delegations)? = targets["delegations"] else { return }
-            change(&delegations)
-            targets["delegations"] = .object(delegations)
+    /// A change of valid delegations to one role, and what the refusal says.
+    struct Malformed: Sendable, CustomTestStringConvertible {
+        let saying: String
+        let change: Change
+        var testDescription: String { saying }
+
+        /// The same for a change of the role.
+        static func role(saying text: String, _ change: @escaping Change) -> Malformed {
+            Malformed(saying: text) { try $0.changeRole(by: change) }
         }
-        try repository.publishAll()
-        await client.expectRefusal(
-            of: repository.source, at: "2.targets.json", saying: text,
-            leaving: SignatureTests.kept(refusing: .targets), sourceLocation: sourceLocation)
-    }
 
-    /// The same for a change of the only role.
-    private func expectRefusalOfRole(
-        saying text: String, sourceLocation: SourceLocation = #_sourceLocation, _ change: @escaping Change
-    ) async throws {
-        try await expectRefusal(saying: text, sourceLocation: sourceLocation) { delegations in
-            guard case .array(let roles)? = delegations["roles"], case .object(var role)? = roles.first else {
-                return
+        /// Bins in the place of the role, one member of which is another.
+        static func bins(_ member: String, _ value: JSONValue?, saying text: String) -> Malformed {
+            Malformed(saying: text) {
+                var bins = DelegationFormTests.bins
+                bins[member] = value
+                $0["roles"] = nil
+                $0["succinct_roles"] = .object(bins)
             }
-            change(&role)
-            delegations["roles"] = [.object(role)]
         }
     }
 
     private static let bins: JSONObject = [
         "keyids": [], "threshold": 1, "bit_length": 1, "name_prefix": "bin",
     ]
+
+    private static let pathsOrPrefixes = "one of the members \"paths\" and \"path_hash_prefixes\", not both"
+    private static let rolesOrBins = "one of the members \"roles\" and \"succinct_roles\", not both"
+
+    static let malformed: [Malformed] =
+        ["name", "keyids", "threshold", "terminating"].flatMap { member -> [Malformed] in
+            [
+                .role(saying: "\"\(member)\" is missing") { $0[member] = nil },
+                .role(saying: "not ") { $0[member] = [:] },
+            ]
+        } + [
+            .role(saying: "below 1") { $0["threshold"] = 0 },
+            .role(saying: "twice") { $0["keyids"] = ["a", "a"] },
+            .role(saying: pathsOrPrefixes) { $0["path_hash_prefixes"] = ["0"] },
+            .role(saying: pathsOrPrefixes) { $0["paths"] = nil },
+            .role(saying: "expected a string") { $0["paths"] = [1] },
+            .role(saying: "expected a string") {
+                $0["paths"] = nil
+                $0["path_hash_prefixes"] = [1]
+            },
+            Malformed(saying: "\"keys\" is missing") { $0["keys"] = nil },
+            Malformed(saying: "not ") { $0["roles"] = [:] },
+            Malformed(saying: "expected an object") { $0["roles"] = ["team"] },
+            Malformed(saying: "the role team is delegated to twice") {
+                let roles = try $0.array("roles", at: "")
+                $0["roles"] = .array(roles + roles)
+            },
+            Malformed(saying: rolesOrBins) { $0["succinct_roles"] = .object(bins) },
+            Malformed(saying: rolesOrBins) { $0["roles"] = nil },
+        ] + bins.keys.map { .bins($0, nil, saying: "\"\($0)\" is missing") } + [
+            .bins("threshold", 0, saying: "below 1"),
+            .bins("bit_length", 0, saying: "1 to 14 bits are supported"),
+            .bins("bit_length", -1, saying: "1 to 14 bits are supported"),
+            .bins("bit_length", 15, saying: "1 to 14 bits are supported"),
+            .bins("bit_length", 9_007_199_254_740_991, saying: "1 to 14 bits are supported"),
+            .bins("bit_length", "1", saying: "not an integer"),
+            .bins("name_prefix", .string(String(repeating: "x", count: 196)), saying: "can't read bins"),
+        ]
+
+    /// The targets are refused, and the store is unchanged.
+    @Test(arguments: malformed) func theyAreRefused(_ malformed: Malformed) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.delegate(["levels/*"], to: .team)
+        repository.list("levels/one", by: .team)
+        repository.amend[.targets] = { try $0.change("delegations", by: malformed.change) }
+        try repository.publishAll()
+        await client.expectRefusal(
+            of: repository.source, at: "2.targets.json", saying: malformed.saying,
+            leaving: SignatureTests.kept(refusing: .targets))
+    }
 
     @Test(arguments: [
         "", "root", "timestamp", "snapshot", "targets", "Root", "TARGETS", "timeStamp", "Snapshot",
@@ -50,89 +91,29 @@ import VaultErrors
     ])
     func refusesInvalidRoleNames(_ name: String) async throws {
         #expect(MetadataRole(delegated: name) == nil)
-        try await expectRefusalOfRole(saying: "a delegated role can't have this name") {
-            $0["name"] = .string(name)
-        }
-    }
-
-    @Test func rolesNeedAllMembers() async throws {
-        for member in ["name", "keyids", "threshold", "terminating"] {
-            try await expectRefusalOfRole(saying: "\"\(member)\" is missing") { $0[member] = nil }
-            try await expectRefusalOfRole(saying: "not ") { $0[member] = [:] }
-        }
-        try await expectRefusalOfRole(saying: "below 1") { $0["threshold"] = 0 }
-        try await expectRefusalOfRole(saying: "twice") { $0["keyids"] = ["a", "a"] }
-        try await expectRefusal(saying: "\"keys\" is missing") { $0["keys"] = nil }
-        try await expectRefusal(saying: "not ") { $0["roles"] = [:] }
-        try await expectRefusal(saying: "expected an object") { $0["roles"] = ["team"] }
-    }
-
-    @Test func aRoleHasPathsOrHashPrefixes() async throws {
-        let text = "one of the members \"paths\" and \"path_hash_prefixes\", not both"
-        try await expectRefusalOfRole(saying: text) { $0["path_hash_prefixes"] = ["0"] }
-        try await expectRefusalOfRole(saying: text) { $0["paths"] = nil }
-        try await expectRefusalOfRole(saying: "expected a string") { $0["paths"] = [1] }
-        try await expectRefusalOfRole(saying: "expected a string") {
-            $0["paths"] = nil
-            $0["path_hash_prefixes"] = [1]
-        }
-    }
-
-    @Test func delegationsAreRolesOrBins() async throws {
-        let text = "one of the members \"roles\" and \"succinct_roles\", not both"
-        try await expectRefusal(saying: text) { $0["succinct_roles"] = .object(Self.bins) }
-        try await expectRefusal(saying: text) { $0["roles"] = nil }
-    }
-
-    @Test func binsNeedAllMembersInRange() async throws {
-        let cases: [(String, JSONValue?, String)] = [
-            ("keyids", nil, "\"keyids\" is missing"), ("threshold", nil, "\"threshold\" is missing"),
-            ("bit_length", nil, "\"bit_length\" is missing"),
-            ("name_prefix", nil, "\"name_prefix\" is missing"),
-            ("threshold", 0, "below 1"), ("bit_length", 0, "1 to 14 bits are supported"),
-            ("bit_length", -1, "1 to 14 bits are supported"),
-            ("bit_length", 15, "1 to 14 bits are supported"),
-            ("bit_length", 9_007_199_254_740_991, "1 to 14 bits are supported"),
-            ("bit_length", "1", "not an integer"),
-            ("name_prefix", .string(String(repeating: "x", count: 196)), "can't read bins"),
-        ]
-        for (member, value, text) in cases {
-            try await expectRefusal(saying: text) { delegations in
-                var bins = Self.bins
-                bins[member] = value
-                delegations["roles"] = nil
-                delegations["succinct_roles"] = .object(bins)
-            }
-        }
-    }
-
-    @Test func refusesDuplicateRoles() async throws {
-        try await expectRefusal(saying: "the role team is delegated to twice") { delegations in
-            guard case .array(let roles)? = delegations["roles"] else { return }
-            delegations["roles"] = .array(roles + roles)
-        }
+        try await theyAreRefused(
+            .role(saying: "a delegated role can't have this name") { $0["name"] = .string(name) })
     }
 
     /// On a case-insensitive disk one would overwrite the other.
     @Test(arguments: ["Team", "TEAM"]) func refusesRolesThatDifferOnlyInCase(_ name: String) async throws {
-        try await expectRefusal(saying: "differ only in case") { delegations in
-            guard case .array(let roles)? = delegations["roles"], case .object(var role)? = roles.first else {
-                return
-            }
-            role["name"] = .string(name)
-            delegations["roles"] = .array(roles + [.object(role)])
-        }
+        try await theyAreRefused(
+            Malformed(saying: "differ only in case") {
+                let role = try $0.array("roles", at: "")[0]
+                var other = try role.asObject(at: "")
+                other["name"] = .string(name)
+                $0["roles"] = [role, .object(other)]
+            })
     }
 
     @Test func unsupportedKeysAreNotCounted() async throws {
         var repository = try Repository.withTeam()
-        repository.amend[.targets] = { targets in
-            guard case .object(var delegations)? = targets["delegations"],
-                case .object(var keys)? = delegations["keys"]
-            else { return }
-            for id in keys.keys { keys[id] = ["keytype": "x", "scheme": "x", "keyval": ["public": "00"]] }
-            delegations["keys"] = .object(keys)
-            targets["delegations"] = .object(delegations)
+        repository.amend[.targets] = {
+            try $0.change("delegations", "keys") { keys in
+                for id in keys.keys {
+                    keys[id] = ["keytype": "x", "scheme": "x", "keyval": ["public": "00"]]
+                }
+            }
         }
         try repository.publishAll()
         let tree = try await TestClient.tree(of: repository)

@@ -30,11 +30,7 @@ import VaultErrors
     ) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
-        repository.amend[.root] = { root in
-            guard case .object(var roles)? = root["roles"] else { return }
-            change(&roles)
-            root["roles"] = .object(roles)
-        }
+        repository.amend[.root] = { try $0.change("roles", by: change) }
         try repository.publish(.root)
         await client.expectRefusal(
             of: repository.source, at: "2.root.json", saying: text,

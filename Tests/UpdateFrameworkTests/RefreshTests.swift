@@ -53,9 +53,7 @@ import VaultErrors
         repository.amend[.targets] = { $0["x-extra"] = ["a": [1, .null, "é\u{1}"]] }
         repository.amend[.root] = { root in
             root["x-extra"] = "r"
-            guard case .object(var roles)? = root["roles"] else { return }
-            roles["mirrors"] = ["keyids": [], "threshold": 1]
-            root["roles"] = .object(roles)
+            try root.change("roles") { $0["mirrors"] = ["keyids": [], "threshold": 1] }
         }
         try repository.publish(.root, .targets, .snapshot, .timestamp)
         let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)

@@ -58,11 +58,7 @@ import VaultErrors
 
     @Test func aNewSnapshotMustListAllEarlierRoles() async throws {
         var repository = try Repository()
-        repository.amend[.snapshot] = { signed in
-            guard case .object(var meta)? = signed["meta"] else { return }
-            meta["levels.json"] = ["version": 1]
-            signed["meta"] = .object(meta)
-        }
+        repository.amend[.snapshot] = { try $0.change("meta") { $0["levels.json"] = ["version": 1] } }
         try repository.publish(.snapshot, .timestamp)
         let client = try await TestClient.trusting(repository)
         repository.amend[.snapshot] = nil

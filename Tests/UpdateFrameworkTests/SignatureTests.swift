@@ -60,19 +60,17 @@ import VaultErrors
         let name = key.id
         repository.thresholds[.timestamp] = 1
         repository.amend[.root] = { root in
-            guard case .object(var keys)? = root["keys"], case .object(var roles)? = root["roles"] else {
-                return
+            try root.change("keys") { $0["alias"] = $0[name] }
+            try root.change("roles") {
+                $0["timestamp"] = ["keyids": [.string(name), "alias"], "threshold": 2]
             }
-            keys["alias"] = keys[name]
-            root["keys"] = .object(keys)
-            roles["timestamp"] = ["keyids": [.string(name), "alias"], "threshold": 2]
-            root["roles"] = .object(roles)
         }
         try repository.put(.root)
         var envelope = try repository.json("timestamp.json")
-        guard case .object(var alias)? = try envelope.array("signatures", at: "test").first else { return }
+        let signatures = try envelope.array("signatures", at: "test")
+        var alias = try #require(signatures.first).asObject(at: "test")
         alias["keyid"] = "alias"
-        envelope["signatures"] = .array(try envelope.array("signatures", at: "test") + [.object(alias)])
+        envelope["signatures"] = .array(signatures + [.object(alias)])
         repository.files["timestamp.json"] = JSONValue.object(envelope).pretty()
         let client = TestClient()
         try await client.store.pin(repository.firstRoot)
@@ -83,12 +81,7 @@ import VaultErrors
     @Test func keyIDsThatAreNotHashesAreOnlyLabels() async throws {
         var repository = try Repository()
         let name = try #require(repository.keys[.timestamp]?.first).id
-        repository.amend[.root] = { root in
-            guard case .object(var keys)? = root["keys"], case .object(var key)? = keys[name] else { return }
-            key["x-owner"] = "somebody"
-            keys[name] = .object(key)
-            root["keys"] = .object(keys)
-        }
+        repository.amend[.root] = { try $0.change("keys", name) { $0["x-owner"] = "somebody" } }
         try repository.put(.root)
         try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
     }
@@ -108,15 +101,15 @@ import VaultErrors
     @Test func unsupportedKeysAreIgnored() async throws {
         var repository = try Repository()
         repository.amend[.root] = { root in
-            guard case .object(var keys)? = root["keys"], case .object(var roles)? = root["roles"],
-                case .object(var timestamp)? = roles["timestamp"], case .array(let ids)? = timestamp["keyids"]
-            else { return }
-            keys["ec"] = ["keytype": "ecdsa", "scheme": "ecdsa-sha2-nistp256", "keyval": ["public": "PEM"]]
-            keys["odd"] = ["keytype": "ed25519", "scheme": "ed25519", "keyval": ["public": "12"]]
-            timestamp["keyids"] = .array(ids + ["ec", "odd", "missing"])
-            roles["timestamp"] = .object(timestamp)
-            root["keys"] = .object(keys)
-            root["roles"] = .object(roles)
+            try root.change("keys") { keys in
+                keys["ec"] = [
+                    "keytype": "ecdsa", "scheme": "ecdsa-sha2-nistp256", "keyval": ["public": "PEM"],
+                ]
+                keys["odd"] = ["keytype": "ed25519", "scheme": "ed25519", "keyval": ["public": "12"]]
+            }
+            try root.change("roles", "timestamp") {
+                $0["keyids"] = .array(try $0.array("keyids", at: "test") + ["ec", "odd", "missing"])
+            }
         }
         try repository.put(.root)
         let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)

@@ -27,7 +27,7 @@ struct Repository {
     /// The signed entry of a file.
     var hashes: ([UInt8]) -> FileHashes = { FileHashes(sha256: SHA256.hash($0.span)) }
     /// A change of a role's signed part before it is signed.
-    var amend: [MetadataRole: (inout JSONObject) -> Void] = [:]
+    var amend: [MetadataRole: (inout JSONObject) throws -> Void] = [:]
     /// The served files, by name.
     var files: [String: [UInt8]] = [:]
 
@@ -59,7 +59,7 @@ struct Repository {
     /// Writes a role's file again under its present version.
     mutating func put(_ role: MetadataRole) throws {
         var signed = try draft(role).signed
-        amend[role]?(&signed)
+        try amend[role]?(&signed)
         files[hostedName(role)] = try sign(
             signed, by: signers[role] ?? keys[role] ?? [], aliases: aliases[role] ?? [])
     }

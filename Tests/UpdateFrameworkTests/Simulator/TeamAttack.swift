@@ -31,7 +31,7 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
             $0.signers[.team] = $0.keys[.team].map { [$0[0]] }
         },
         TeamAttack(name: "one key under two names", saying: "1 valid signatures of the team keys") {
-            oneKeyUnderTwoNames(&$0)
+            try oneKeyUnderTwoNames(&$0)
         },
         TeamAttack(name: "not in the snapshot", saying: "does not list it") {
             // A new snapshot, since one may not omit a role that it listed.
@@ -63,7 +63,13 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
         },
         TeamAttack(
             name: "hashes of unknown kinds alone", saying: "it has no hash of a supported algorithm",
-            prepare: { $0.amend[.snapshot] = { unknownHashes(&$0) } }),
+            prepare: {
+                $0.amend[.snapshot] = {
+                    try $0.change("meta") {
+                        $0["team.json"] = ["version": 2, "hashes": ["blake2b-256": "00"]]
+                    }
+                }
+            }),
         tampering("signatures over other content", saying: "0 valid signatures", isHashed: false) {
             repository in
             var file = try repository.json("2.team.json")
@@ -92,25 +98,16 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
         "targets.json": ["version": 3], "team.json": ["version": 2],
     ]
 
-    private static func unknownHashes(_ snapshot: inout JSONObject) {
-        guard case .object(var meta)? = snapshot["meta"] else { return }
-        meta["team.json"] = ["version": 2, "hashes": ["blake2b-256": "00"]]
-        snapshot["meta"] = .object(meta)
-    }
-
-    private static func oneKeyUnderTwoNames(_ repository: inout Repository) {
-        guard let key = repository.keys[.team]?.first else { return }
-        repository.amend[.targets] = { targets in
-            guard case .object(var delegations)? = targets["delegations"],
-                case .object(var keys)? = delegations["keys"], case .array(let roles)? = delegations["roles"],
-                case .object(var role)? = roles.first
-            else { return }
-            keys["alias"] = keys[key.id]
-            role["keyids"] = [.string(key.id), "alias"]
-            role["threshold"] = 2
-            delegations["keys"] = .object(keys)
-            delegations["roles"] = [.object(role)]
-            targets["delegations"] = .object(delegations)
+    private static func oneKeyUnderTwoNames(_ repository: inout Repository) throws {
+        let key = try #require(repository.keys[.team]?.first)
+        repository.amend[.targets] = {
+            try $0.change("delegations") { delegations in
+                try delegations.change("keys") { $0["alias"] = $0[key.id] }
+                try delegations.changeRole {
+                    $0["keyids"] = [.string(key.id), "alias"]
+                    $0["threshold"] = 2
+                }
+            }
         }
         repository.aliases[.team] = ["alias"]
     }
