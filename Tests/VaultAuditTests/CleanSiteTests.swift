@@ -3,9 +3,7 @@ import Testing
 import UpdateFramework
 import VaultAudit
 import VaultErrors
-import VaultFileSystem
 import VaultSite
-import VaultTransport
 
 @testable import VaultCommand
 
@@ -64,15 +62,10 @@ import VaultTransport
     @Test func readsTheSiteOfAHost() async throws {
         let vault = try await TestVault.published()
         let host = MappedHost(vault.site)
-        let scratch = try ScratchFolder(in: vault.place.path)
-        let report = await SiteAudit(
-            of: Site(try SiteLocation(MappedHost.url), transport: host), pinnedRoot: try vault.trustedRoot,
-            keys: vault.keys, scratch: scratch.path, now: vault.now
-        ).run()
+        let report = try await vault.audit(at: host, keyed: true)
         #expect(report.allFindings.isEmpty)
         #expect(report.packs.map(\.verifiedEntries) == [3, 1])
         #expect(report.packs.allSatisfy { $0.place.hasPrefix("\(MappedHost.url)/targets/packs/") })
         #expect(host.packRequests.count == 2)
-        #expect(try scratch.folder.names().isEmpty)
     }
 }

@@ -5,8 +5,6 @@ import VaultAudit
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
-import VaultSite
-import VaultTransport
 
 @Suite struct DamagedSiteTests {
     enum Region: CaseIterable {
@@ -122,18 +120,12 @@ import VaultTransport
         let vault = try await TestVault.published()
         let other = vault.otherKeys
         try VaultKeyFile.generate(at: other)
-        let report = await SiteAudit(
-            of: Site(SiteLocation(path: vault.site), transport: FileTransport()), pinnedRoot: nil,
-            keys: FileKeyProvider(path: other), scratch: "/tmp", now: vault.now
-        ).run()
+        let report = try await vault.audit(pinned: false, by: FileKeyProvider(path: other))
         #expect(report.gravestError?.category == .key)
         #expect(report.problemCount == 2)
         // Damage is more severe than a missing key.
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[1]), at: 64)
-        let both = await SiteAudit(
-            of: Site(SiteLocation(path: vault.site), transport: FileTransport()), pinnedRoot: nil,
-            keys: FileKeyProvider(path: other), scratch: "/tmp", now: vault.now
-        ).run()
+        let both = try await vault.audit(pinned: false, by: FileKeyProvider(path: other))
         #expect(both.gravestError?.category == .corrupt)
         #expect(both.gravestError?.problem.hasPrefix("damaged pieces") == true)
         #expect(both.problemCount == 3)

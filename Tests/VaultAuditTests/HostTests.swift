@@ -6,25 +6,13 @@ import VaultAudit
 import VaultCrypto
 import VaultErrors
 import VaultFileSystem
-import VaultSite
 import VaultTransport
 
 @Suite struct HostTests {
-    private func audit(_ vault: TestVault, _ host: MappedHost, scratch: borrowing ScratchFolder) async throws
-        -> AuditReport
-    {
-        let path = scratch.path
-        return await SiteAudit(
-            of: Site(try SiteLocation(MappedHost.url), transport: host), pinnedRoot: try vault.trustedRoot,
-            keys: nil, scratch: path, now: vault.now
-        ).run()
-    }
-
     @Test func aMissingFileMakesTheHostUnavailable() async throws {
         let vault = try await TestVault.published()
         try FileSystem.removeFile(try vault.file(of: try await vault.packs()[0]))
-        let scratch = try ScratchFolder(in: vault.place.path)
-        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        let report = try await vault.audit(at: MappedHost(vault.site))
         #expect(report.gravestError?.category == .notHosted)
         #expect(
             report.problems == ["the site lists 'packs/levels/one.avpack', but the host does not have it"])
@@ -37,18 +25,15 @@ import VaultTransport
         let (first, second) = (try vault.file(of: packs[0]), try vault.file(of: packs[1]))
         try vault.write(vault.read(first) + [0], to: first)
         try vault.write(Array(vault.read(second).dropLast()), to: second)
-        let scratch = try ScratchFolder(in: vault.place.path)
-        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        let report = try await vault.audit(at: MappedHost(vault.site))
         #expect(report.gravestError?.category == .corrupt)
         #expect(report.packs.map(\.isSound) == [false, false])
-        #expect(try scratch.folder.names().isEmpty)
     }
 
     @Test func findsDamageOnTheHost() async throws {
         let vault = try await TestVault.published()
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[0]), at: 64)
-        let scratch = try ScratchFolder(in: vault.place.path)
-        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        let report = try await vault.audit(at: MappedHost(vault.site))
         #expect(report.problems == ["damaged pieces (1): number 0"])
         #expect(report.packs[0].findings.first?.place.hasPrefix(MappedHost.url) == true)
     }
@@ -57,12 +42,10 @@ import VaultTransport
         let vault = try await TestVault.published()
         let length = try await vault.packs()[0].length
         let host = MappedHost(vault.site, interruptions: 1)
-        let scratch = try ScratchFolder(in: vault.place.path)
-        let report = try await audit(vault, host, scratch: scratch)
+        let report = try await vault.audit(at: host)
         #expect(report.allFindings.isEmpty)
         #expect(host.packRequests.count == 3)
         #expect(host.packRequests[1].range == ByteRange((length / 2)...(length - 1)))
-        #expect(try scratch.folder.names().isEmpty)
     }
 
     /// An unpinned site may sign any length.
@@ -72,8 +55,7 @@ import VaultTransport
             path: "huge.bin", length: 1 << 50, sha256: SHA256.hash([1, 2, 3].span))
         try await vault.list(target)
         try vault.write([1, 2, 3], to: vault.targets.appending(target.hostedPath))
-        let scratch = try ScratchFolder(in: vault.place.path)
-        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        let report = try await vault.audit(at: MappedHost(vault.site))
         #expect(report.problems == ["the file has 3 bytes, but \(1 << 50) are signed"])
     }
 }

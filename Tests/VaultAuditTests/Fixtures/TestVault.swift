@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import Testing
 import UpdateFramework
 import VaultAudit
 import VaultAuthoring
@@ -91,12 +92,26 @@ final class TestVault {
         return try draft.signed(with: try Ed25519PrivateKey(pem: SecretBytes(copying: pem.span)))
     }
 
-    func audit(pinned: Bool = true, keyed: Bool = false) async throws -> AuditReport {
+    func audit(
+        pinned: Bool = true, keyed: Bool = false, by others: FileKeyProvider? = nil
+    ) async throws -> AuditReport {
         let root: [UInt8]? = pinned ? try trustedRoot : nil
         let site = Site(SiteLocation(path: site), transport: FileTransport())
         return await SiteAudit(
-            of: site, pinnedRoot: root, keys: keyed ? keys : nil, scratch: place.path, now: now
+            of: site, pinnedRoot: root, keys: others ?? (keyed ? keys : nil), scratch: place.path, now: now
         ).run()
+    }
+
+    /// What an audit of the site at a host finds; it leaves nothing behind.
+    func audit(at host: MappedHost, keyed: Bool = false) async throws -> AuditReport {
+        let scratch = try ScratchFolder(in: place.path)
+        let path = scratch.path
+        let report = await SiteAudit(
+            of: Site(try SiteLocation(MappedHost.url), transport: host), pinnedRoot: try trustedRoot,
+            keys: keyed ? keys : nil, scratch: path, now: now
+        ).run()
+        #expect(try scratch.folder.names().isEmpty)
+        return report
     }
 
     func audit(
