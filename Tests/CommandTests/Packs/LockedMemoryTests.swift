@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// Keys are kept in locked memory; a system that refuses it is reported.

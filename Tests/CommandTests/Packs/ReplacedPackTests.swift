@@ -1,4 +1,3 @@
-import SystemPackage
 import Testing
 
 /// A pack that `seal` makes or replaces opens at any time, with its old or new content.

@@ -4,7 +4,6 @@ import SystemPackage
 import Testing
 import VaultBytes
 import VaultCrypto
-import VaultFileSystem
 
 /// No command prints a key, or writes one to a file other than the key file: in raw, hex or Base64 form.
 @Suite(.timeLimit(.minutes(10))) struct SecrecyTests {

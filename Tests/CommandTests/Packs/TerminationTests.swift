@@ -1,5 +1,4 @@
 import Foundation
-import SystemPackage
 import Testing
 
 /// Processes that are ended during their work.

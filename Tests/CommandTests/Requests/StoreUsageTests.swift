@@ -1,7 +1,6 @@
 import Foundation
 import StrictJSON
 import Testing
-import VaultCrypto
 
 /// What a store takes on the disk, and what may go.
 @Suite(.timeLimit(.minutes(5))) struct StoreUsageTests {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The words of a script's line, split as by a shell: `'…'` is literal, in `"…"` and elsewhere `$NAME` stands for a variable's text.
 /// A word without quotes may be a variable of several words, or a pattern with `*`, which stands for the paths that match it.
 /// A word `|` ends one command and begins the next.

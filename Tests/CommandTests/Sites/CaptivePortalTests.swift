@@ -1,5 +1,4 @@
 import FaultServer
-import Foundation
 import Testing
 
 /// Networks that answer every request with their own page: partial downloads are kept.

@@ -1,5 +1,4 @@
 import FaultServer
-import Foundation
 import Testing
 
 /// Concurrent processes that change the same pack: the later decision counts.

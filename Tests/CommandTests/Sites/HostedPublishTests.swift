@@ -1,8 +1,6 @@
 import FaultServer
-import Foundation
 import Sampling
 import StrictJSON
-import SystemPackage
 import Testing
 
 /// Publishing without a local site: from the hosted files.

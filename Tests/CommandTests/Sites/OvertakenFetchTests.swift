@@ -1,8 +1,6 @@
 import FaultServer
-import Foundation
 import StrictJSON
 import Testing
-import VaultCrypto
 
 /// A slow fetch that is overtaken by one with newer metadata.
 @Suite(.timeLimit(.minutes(5))) struct OvertakenFetchTests {

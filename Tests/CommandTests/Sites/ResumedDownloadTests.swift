@@ -1,8 +1,5 @@
 import FaultServer
-import Foundation
-import SystemPackage
 import Testing
-import VaultFileSystem
 
 /// Interrupted downloads that resume.
 struct ResumedDownloadTests {

@@ -1,5 +1,4 @@
 import FaultServer
-import Foundation
 import Testing
 
 /// Several processes with one store, several publishers of one vault.

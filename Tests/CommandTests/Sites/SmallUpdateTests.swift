@@ -1,9 +1,7 @@
 import FaultServer
-import Foundation
 import StrictJSON
 import SystemPackage
 import Testing
-import VaultFileSystem
 
 /// Updates of packs that are kept sealed, through the command and real servers.
 @Suite(.timeLimit(.minutes(10))) struct SmallUpdateTests {

@@ -1,5 +1,3 @@
-import Foundation
-import Sampling
 import SystemPackage
 import Testing
 import VaultFileSystem

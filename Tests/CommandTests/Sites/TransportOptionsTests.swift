@@ -1,5 +1,4 @@
 import FaultServer
-import Foundation
 import Testing
 
 /// Transport options of a fetch.

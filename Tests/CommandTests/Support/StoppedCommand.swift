@@ -1,5 +1,4 @@
 import Foundation
-import SystemPackage
 import Testing
 
 /// A command that gets a signal while it is stopped in a system call.

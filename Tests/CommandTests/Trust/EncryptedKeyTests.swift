@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// Encrypted signing keys whose passphrase comes from a file descriptor.

@@ -1,5 +1,3 @@
-import Foundation
-import StrictJSON
 import Testing
 
 /// A lost key is replaced with the root's key, and no client is locked out.

@@ -1,5 +1,3 @@
-import Foundation
-import SystemPackage
 import Testing
 
 /// A machine with a vault's settings and keys but without its site; and the sources, and the host's files.

@@ -1,4 +1,3 @@
-import StrictJSON
 import SystemPackage
 import Testing
 

@@ -1,5 +1,3 @@
-import Foundation
-import SystemPackage
 import Testing
 
 /// Everybody who reads a site: clients that know an earlier state of it and clients that come to it fresh, ours and
