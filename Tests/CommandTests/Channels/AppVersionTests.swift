@@ -11,11 +11,9 @@ import Testing
             ("one", nil), ("two", ["from": "2.0"]), ("three", ["from": "3.0"]),
         ] as [(String, JSONValue?)] {
             try world.write("level/file", content)
-            try world.settings {
-                var pack: JSONObject = ["source": .string(world["level"]), "policy": "essential"]
-                pack["apps"] = apps
-                $0["packs"] = ["level": .object(pack)]
-            }
+            var pack: JSONObject = ["policy": "essential"]
+            pack["apps"] = apps
+            try world.declare(["level": pack])
             try await world.publish()
         }
         let verdict = try await Judge.run(

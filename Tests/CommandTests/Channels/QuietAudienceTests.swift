@@ -25,21 +25,13 @@ import Testing
 
     /// - Parameter packs: audiences by the names of packs.
     private func declare(_ packs: [String: String], _ audiences: JSONObject = audiences) throws {
-        try world.settings {
+        let members = packs.map {
+            ("hush/\($0)", ["policy": "essential", "for": [.string($1)]] as JSONObject)
+        }
+        try world.declare(Dictionary(uniqueKeysWithValues: members)) {
             $0["quietNames"] = true
             $0["channels"] = ["dev", "live"]
             $0["audiences"] = .object(audiences)
-            $0["packs"] = .object(
-                JSONObject(
-                    lastWins: packs.map { name, audience in
-                        (
-                            "hush/\(name)",
-                            [
-                                "source": .string(world[name]), "policy": "essential",
-                                "for": [.string(audience)],
-                            ]
-                        )
-                    }))
         }
     }
 
@@ -48,7 +40,7 @@ import Testing
     }
 
     private func restore(_ channel: String, to snapshot: Int) async throws {
-        try await world.run("restore $VAULT --channel \(channel) --to \(String(snapshot))").succeeded()
+        try await world.run("restore $VAULT --channel \(channel) --to \(snapshot)").succeeded()
     }
 
     /// The packs that a new client of a channel has by one key; nil where it can't read the names.

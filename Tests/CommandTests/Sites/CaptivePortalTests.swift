@@ -28,25 +28,19 @@ struct CaptivePortalTests {
         }
     }
 
-    private func partSize() throws -> Int {
-        try world.names(in: "store/ephemeral").reduce(0) {
-            try $0 + world.dataCount(of: "store/ephemeral/\($1)")
-        }
-    }
-
     /// The host sends half and stops, a portal answers, then the host sends the rest.
     @Test(arguments: Page.allCases) func keepsThePartialDownload(page: Page) async throws {
         let answer = answer(page)
         let dying = try FaultServer.dying(world.site, after: size / 2)
         #expect(try await world.fetch(from: dying.url).exitCode == 69)
-        let before = try partSize()
+        let before = try world.partialBytes()
         #expect(before > size / 4)
 
         let portal = try FaultServer(world.site) { $0.isForPack ? answer : .file }
         for _ in 0..<2 {
             try await world.fetch(from: portal.url).failed(65, naming: portal.url)
             // A hint only: a file system may call a hole data once it was read.
-            #expect(try partSize() >= before)
+            #expect(try world.partialBytes() >= before)
         }
         let server = try FaultServer(world.site)
         try await world.fetch(from: server.url).succeeded()
@@ -70,10 +64,10 @@ struct CaptivePortalTests {
     @Test func aPageIsRefusedAsMetadata() async throws {
         let dying = try FaultServer.dying(world.site, after: size / 2)
         #expect(try await world.fetch(from: dying.url).exitCode == 69)
-        let before = try partSize()
+        let before = try world.partialBytes()
         let portal = try FaultServer(world.site) { _ in .bytes(Self.page, length: Self.page.count) }
         try await world.fetch(from: portal.url).failed(69, naming: "a web page instead of the file", "404")
-        #expect(try partSize() == before)
+        #expect(try world.partialBytes() == before)
         let server = try FaultServer(world.site)
         try await world.fetch(from: server.url).succeeded()
         #expect(dying.packBytes + server.packBytes <= size * 11 / 10)

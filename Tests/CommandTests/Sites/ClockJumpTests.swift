@@ -8,10 +8,10 @@ import Testing
     private let jumpingClock: [String]
 
     init() async throws {
-        world = try await World()
-        try world.write("level/file", "version 1")
-        try world.write("level/noise", Bytes.random(1 << 20, seed: 1))
-        try await world.publish("--pack level=$WORK/level")
+        world = try await World("level") {
+            try $0.write("level/file", "version 1")
+            try $0.write("level/noise", Bytes.random(1 << 20, seed: 1))
+        }
         try world.write("clock", "0")
         jumpingClock = try Clock.following(world["clock"])
     }

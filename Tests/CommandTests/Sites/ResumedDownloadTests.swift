@@ -62,10 +62,10 @@ struct ResumedDownloadTests {
             over: world.site, in: world, settings: "limit_rate 8m;", port: port
         ) { nginx in
             let fetch = Task { try await world.fetch(from: nginx.url) }
-            while try downloadedBytes() < size / 4 { try await Task.sleep(for: .milliseconds(20)) }
+            while try world.partialBytes() < size / 4 { try await Task.sleep(for: .milliseconds(20)) }
             return fetch
         }
-        let before = try downloadedBytes()
+        let before = try world.partialBytes()
         #expect(before < size)
         try await Nginx.run(over: world.site, in: world, port: port) { nginx in
             let result = try await fetch.value
@@ -75,13 +75,6 @@ struct ResumedDownloadTests {
             #expect(after > 0 && before + after <= size * 11 / 10, "\(before) + \(after) of \(size)")
         }
         try await expectLoaded()
-    }
-
-    private func downloadedBytes() throws -> Int {
-        guard try world.exists("store/ephemeral") else { return 0 }
-        return try world.names(in: "store/ephemeral").reduce(0) {
-            try $0 + world.dataCount(of: "store/ephemeral/\($1)")
-        }
     }
 
     /// The command's own server continues the download.

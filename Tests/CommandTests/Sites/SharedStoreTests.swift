@@ -6,10 +6,10 @@ struct SharedStoreTests {
     let world: World
 
     init() async throws {
-        world = try await World()
-        try world.write("level/noise", Bytes.random(4 << 20, seed: 1))
-        try world.write("other/noise", Bytes.random(1 << 20, seed: 2))
-        try await world.publish("--pack level=$WORK/level --pack other=$WORK/other")
+        world = try await World("level", "other") {
+            try $0.write("level/noise", Bytes.random(4 << 20, seed: 1))
+            try $0.write("other/noise", Bytes.random(1 << 20, seed: 2))
+        }
     }
 
     @Test(arguments: [[true, true], [true, false], [false, false], [true, true, false, false, true]])
@@ -22,16 +22,12 @@ struct SharedStoreTests {
             try await group.waitForAll()
         }
         // Header and footer are known from the metadata.
-        let sizes = try ["level", "other"].map {
-            try world.bytes("vault/site/\(world.publishedPack($0))").count - 64 - 128
-        }
+        let sizes = try ["level", "other"].map { try world.publishedBytes(of: $0).count - 64 - 128 }
         #expect(server.packBytes == sizes.reduce(0, +), "each pack once")
         #expect(try world.files(in: "ephemeral") == [])
         try await world.fetch(from: server.url).succeeded()
-        for id in ["level", "other"] {
-            #expect(try await world.tree(of: id) == Tree(world[id]))
-            #expect(try await world.status()[id]?.state == "loaded")
-        }
+        try await world.expectLoaded("level", "other")
+        #expect(try await world.loaded() == ["level", "other"])
     }
 
     /// A sealed and an opened form at once: either may win, and the result is complete.

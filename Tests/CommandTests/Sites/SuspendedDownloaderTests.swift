@@ -8,9 +8,7 @@ import Testing
     let world: World
 
     init() async throws {
-        world = try await World()
-        try world.write("level/noise", Bytes.random(8 << 20, seed: 1))
-        try await world.publish("--pack level=$WORK/level")
+        world = try await World("level") { try $0.write("level/noise", Bytes.random(8 << 20, seed: 1)) }
     }
 
     /// Bytes downloaded: those that a sparse file holds on disk.
@@ -31,7 +29,7 @@ import Testing
             return .changed { $0.pace = (64 << 10, .milliseconds(50)) }
         }
         try await world.whileRunning("downloader \(server.url) $STORE $TRUST --request install") { process in
-            while try arrived() < 2 << 20 { try await Task.sleep(for: .milliseconds(5)) }
+            try await wait(for: "the download") { try arrived() >= 2 << 20 }
             process.send(SIGSTOP)
             defer { process.send(SIGCONT) }
             _ = isFast.next()

@@ -6,14 +6,8 @@ struct TransportOptionsTests {
     let world: World
 
     init() async throws {
-        world = try await World()
-        try world.write("level/file", "content")
+        world = try await World(level: "content")
         try world.write("authority.pem", TestCertificate.certificate)
-        try await world.publish("--pack level=$WORK/level")
-    }
-
-    private func expectLoaded() async throws {
-        try await world.expectLoaded("level")
     }
 
     @Test func onlyAllowedHostsAreAsked() async throws {
@@ -23,7 +17,7 @@ struct TransportOptionsTests {
         #expect(server.requests == [])
         try await world.fetch("--allow-domain localhost --allow-domain 127.0.0.1", from: server.url)
             .succeeded()
-        try await expectLoaded()
+        try await world.expectLoaded("level")
     }
 
     @Test(arguments: ["http", "socks5"]) func throughAProxy(scheme: String) async throws {
@@ -33,7 +27,7 @@ struct TransportOptionsTests {
         try await world.fetch("--proxy \(scheme)://\(proxy.address)", from: site).succeeded()
         #expect(server.packs.count == 1)
         #expect(proxy.requests.count > 1 && proxy.requests.allSatisfy { $0.contains("cdn.test") })
-        try await expectLoaded()
+        try await world.expectLoaded("level")
     }
 
     @Test func withACustomCertificateAuthority() async throws {
@@ -41,7 +35,7 @@ struct TransportOptionsTests {
         try await world.fetch(from: server.url).failed(69, naming: server.url)
         #expect(server.requests == [])
         try await world.fetch("--ca-file $WORK/authority.pem", from: server.url).succeeded()
-        try await expectLoaded()
+        try await world.expectLoaded("level")
     }
 
     @Test(arguments: [

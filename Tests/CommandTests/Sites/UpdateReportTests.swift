@@ -7,11 +7,11 @@ struct UpdateReportTests {
     let world: World
 
     init() async throws {
-        world = try await World()
-        for number in 0..<40 {
-            try world.write("level/\(number)", Bytes.random(100_000, seed: UInt64(number)))
+        world = try await World("level") { world in
+            for number in 0..<40 {
+                try world.write("level/\(number)", Bytes.random(100_000, seed: UInt64(number)))
+            }
         }
-        try await world.publish("--pack level=$WORK/level")
     }
 
     private func change(_ numbers: Int..., in version: UInt64) throws {

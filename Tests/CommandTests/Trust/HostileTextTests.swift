@@ -26,6 +26,10 @@ struct HostileTextTests {
         #expect(!namingIt || text.contains("evil"), "\(text)", sourceLocation: location)
     }
 
+    private static let target: JSONValue = [
+        "length": 5, "hashes": ["sha256": .string(String(repeating: "0", count: 64))],
+    ]
+
     /// A site with a team, a key and a target of such names.
     private func publishHostileSite() async throws {
         let root: JSONValue = try world.json("vault/site/metadata/1.root.json")
@@ -41,9 +45,7 @@ struct HostileTextTests {
                     ]
                 ],
             ]
-            var targets = try #require(signed["targets"]?.members)
-            targets[name] = ["length": 5, "hashes": ["sha256": .string(String(repeating: "0", count: 64))]]
-            signed["targets"] = .object(targets)
+            try signed.change("targets") { $0[name] = Self.target }
         }
     }
 
@@ -88,17 +90,12 @@ struct HostileTextTests {
     @Test func keyIDsInTheRoot() async throws {
         let root: JSONValue = try world.json("vault/site/metadata/1.root.json")
         var signed = try #require(root["signed"]?.members)
-        let keys = try #require(signed["keys"]?.members)
-        var roles = try #require(signed["roles"]?.members)
-        let id = try #require(roles["timestamp"]?["keyids"]?.elements?.first?.text)
-        var renamed = keys
-        renamed[id] = nil
-        renamed[Self.name] = keys[id]
-        var role = try #require(roles["timestamp"]?.members)
-        role["keyids"] = [.string(Self.name)]
-        roles["timestamp"] = .object(role)
-        signed["keys"] = .object(renamed)
-        signed["roles"] = .object(roles)
+        let id = try #require(signed["roles"]?["timestamp", "keyids"]?.elements?.first?.text)
+        try signed.change("keys") {
+            $0[Self.name] = $0[id]
+            $0[id] = nil
+        }
+        try signed.change("roles", "timestamp") { $0["keyids"] = [.string(Self.name)] }
         try await world.sign(signed, as: "1.root.json", with: world["vault/keys/root.pem"])
         try world.renameSigner(of: "timestamp.json", to: Self.name)
         expectEscaped(try await world.run("trust show $SITE").succeeded())
@@ -107,12 +104,8 @@ struct HostileTextTests {
 
     @Test func namesInATeamsPublication() async throws {
         let world = try await World.withTeam()
-        try await world.forgeTeam(version: 2) { signed in
-            guard var targets = signed["targets"]?.members else { return }
-            targets["packs/\(Self.name)"] = [
-                "length": 5, "hashes": ["sha256": .string(String(repeating: "0", count: 64))],
-            ]
-            signed["targets"] = .object(targets)
+        try await world.forgeTeam(version: 2) {
+            try $0.change("targets") { $0["packs/\(Self.name)"] = Self.target }
         }
         expectEscaped(try await world.run("publish $VAULT").succeeded())
     }

@@ -231,9 +231,7 @@ import Testing
         }
         try await world.publish(level: "the studio's second")
         try await world.run("promote $VAULT --all --from beta --to live").succeeded()
-        let newest = try #require(
-            try world.names(in: "vault/site/metadata").filter { $0.hasSuffix(".packs.json") }
-                .max { $0.localizedStandardCompare($1) == .orderedAscending })
+        let newest = try world.newestName(of: "packs", in: "vault/site/metadata")
         #expect(try world.bytes("vault/site/metadata/\(newest)").count > 20_000_000)
         try await world.fetch().succeeded()
         try await world.expectLoaded("level")

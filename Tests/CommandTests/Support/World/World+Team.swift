@@ -61,9 +61,7 @@ extension World {
     func forgeTeam(
         version: Int64, key: String? = nil, _ change: (inout JSONObject) throws -> Void = { _ in }
     ) async throws {
-        let newest = try #require(
-            try names(in: "team/site/metadata").filter { $0.hasSuffix(".dlc1.json") }
-                .max { $0.localizedStandardCompare($1) == .orderedAscending })
+        let newest = try newestName(of: "dlc1", in: "team/site/metadata")
         let name = "team/site/metadata/\(version).dlc1.json"
         var document: JSONObject = try json("team/site/metadata/\(newest)")
         document["signatures"] = []
@@ -73,6 +71,13 @@ extension World {
         }
         try write(name, JSONValue.object(document).pretty())
         try await sign(self[name], with: key ?? self["team/keys/dlc1.pem"])
+    }
+
+    /// The name of a role's file of the highest version.
+    func newestName(of role: String, in folder: String) throws -> String {
+        try #require(
+            try names(in: folder).filter { $0.hasSuffix(".\(role).json") }
+                .max { $0.localizedStandardCompare($1) == .orderedAscending })
     }
 
     /// Expects the studio to keep the team's last listed state, for a reason, and its site to stay unchanged.

@@ -132,6 +132,12 @@ struct World: Workplace {
         try Tree("\(store ?? self.store)/\(area)").files
     }
 
+    /// The bytes that partial downloads hold outside their holes. A file system may call a hole data once it was read.
+    func partialBytes() throws -> Int {
+        guard try exists("store/ephemeral") else { return 0 }
+        return try names(in: "store/ephemeral").reduce(0) { try $0 + dataCount(of: "store/ephemeral/\($1)") }
+    }
+
     /// Where the pack's file that the site lists now is, in the site.
     func publishedPack(_ id: String) throws -> String {
         func next(_ role: String, after document: JSONValue) throws -> JSONValue {
