@@ -53,9 +53,7 @@ import Testing
         }
         let store = world["store-\(UUID().uuidString)"]
         try await world.run("fetch $SITE --store \(store) $TRUST --channel \(channel) \(keys)").succeeded()
-        let answer = try await world.run("status --store \(store) --json").succeeded().json()
-        let loaded = try #require(answer["packs"]?.elements).filter { $0["version"] != nil }
-        return Set(loaded.compactMap { ($0["name"] ?? $0["id"])?.text }).subtracting(["assetvault.names"])
+        return try await world.loadedNames(in: store)
     }
 
     private func expect(

@@ -39,13 +39,6 @@ import Testing
         }
     }
 
-    /// What has a version in a store, by name.
-    private func loaded(_ store: String? = nil) async throws -> Set<String> {
-        let answer = try await world.run("status --store \(store ?? world.store) --json").succeeded()
-        let packs = try #require(try answer.json()["packs"]?.elements).filter { $0["version"] != nil }
-        return Set(packs.compactMap { ($0["name"] ?? $0["id"])?.text }).subtracting(["assetvault.names"])
-    }
-
     /// Also in bins, with their index of tags, and in each channel.
     @Test(arguments: [nil, 16] as [Int64?], [false, true])
     func nothingIsReadable(bins: Int64?, hasChannels: Bool) async throws {
@@ -66,7 +59,7 @@ import Testing
         let server = try FaultServer(world.site)
         try await world.fetch("--tag hushb --device hushscale=1", from: server.url).succeeded()
         #expect(Set(server.found.filter { $0.contains(".packs-") }).count == Int(bins ?? 0))
-        #expect(try await loaded() == ["hushgame/hushb/hushscale-1"])
+        #expect(try await world.loadedNames() == ["hushgame/hushb/hushscale-1"])
         let audit = try await world.run("audit $SITE $KEYS").succeeded()
         #expect(audit.text.contains("ok: 6 packs"), "\(audit.text)")
         let before = try Tree(world.site)

@@ -106,6 +106,12 @@ struct World: Workplace {
         try await status(of: store).filter { $0.value.state == "loaded" }.keys.sorted()
     }
 
+    /// The names of the packs of which the store has a version, where IDs hide them; without the table of these names.
+    func loadedNames(in store: String? = nil) async throws -> Set<String> {
+        Set(try await status(of: store).values.filter { $0.version != nil }.map(\.name))
+            .subtracting(["assetvault.names"])
+    }
+
     /// What `path` prints.
     func path(of id: String, in store: String? = nil) async throws -> String {
         let answer = try await run("path \(id) --store \(store ?? self.store)").succeeded()
@@ -188,6 +194,8 @@ struct World: Workplace {
 /// One pack in the answer of `status --json`.
 struct PackStatus: Equatable {
     let id: String
+    /// The ID, where that hides no other name.
+    let name: String
     let state: String
     let version: Int64?
     let waitingVersion: Int64?
@@ -196,6 +204,7 @@ struct PackStatus: Equatable {
 
     init(_ json: JSONValue) throws {
         id = try #require(json["id"]?.text)
+        name = json["name"]?.text ?? id
         state = try #require(json["state"]?.text)
         version = json["version"]?.number
         waitingVersion = json["waitingVersion"]?.number
