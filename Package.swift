@@ -58,48 +58,20 @@ let package = Package(
         .systemLibrary(name: "CVaultSystem"),
 
         // Foundations.
-        module("VaultErrors"),
-        module("VaultBytes"),
-        module("VaultConcurrency", uses: ["VaultErrors"]),
-        module("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
-        module("VaultFileSystem", uses: ["VaultErrors", "CVaultSystem"], packages: [system]),
-        module("VaultCrypto", uses: ["VaultErrors", "VaultBytes", "CVaultOpenSSL"]),
+        module("VaultBase"),
+        module("VaultFileSystem", uses: ["VaultBase", "CVaultSystem"], packages: [system]),
         module(
-            "VaultContent", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "CVaultArchive"],
-            packages: [system]),
-        module(
-            "PackSources",
-            uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "VaultContent", "CVaultArchive"],
-            packages: [system]),
-        module(
-            "VaultKeys", uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            "VaultCrypto", uses: ["VaultBase", "VaultFileSystem", "CVaultOpenSSL"],
             packages: [system, .product(name: "Subprocess", package: "swift-subprocess")]),
 
         // Packs, trust, and the way to a site.
         module(
-            "SealedPack",
-            uses: [
-                "VaultErrors", "VaultConcurrency", "VaultBytes", "StrictJSON", "VaultFileSystem",
-                "VaultCrypto", "VaultContent",
-                "VaultKeys",
-            ],
+            "SealedPack", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto", "CVaultArchive"],
             packages: [system]),
         module(
-            "PackSealing",
-            uses: [
-                "VaultErrors", "VaultConcurrency", "VaultBytes", "VaultFileSystem", "VaultCrypto",
-                "VaultContent", "PackSources",
-                "SealedPack",
-            ], packages: [system]),
+            "UpdateFramework", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto"], packages: [system]),
         module(
-            "UpdateFramework",
-            uses: [
-                "VaultErrors", "VaultConcurrency", "VaultBytes", "StrictJSON", "VaultFileSystem",
-                "VaultCrypto",
-            ],
-            packages: [system]),
-        module(
-            "VaultTransport", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem"],
+            "VaultTransport", uses: ["VaultBase", "VaultFileSystem"],
             packages: [
                 system, .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -107,14 +79,10 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
-        module(
-            "VaultSite",
-            uses: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "SealedPack", "UpdateFramework", "VaultTransport",
-            ]),
+        module("VaultSite", uses: ["VaultBase", "SealedPack", "UpdateFramework", "VaultTransport"]),
 
         module(
-            "DevelopmentServer", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem"],
+            "DevelopmentServer", uses: ["VaultBase", "VaultFileSystem"],
             packages: [
                 system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -125,33 +93,22 @@ let package = Package(
         module(
             "AssetVault",
             uses: [
-                "VaultErrors", "VaultConcurrency", "VaultBytes", "StrictJSON", "VaultFileSystem",
-                "VaultCrypto",
-                "VaultContent", "VaultKeys",
-                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
+                "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "UpdateFramework",
+                "VaultTransport", "VaultSite",
             ], packages: [system, .product(name: "DequeModule", package: "swift-collections")]),
         // Apart, so that who does without all of Foundation needs not carry it.
         module("AssetVaultFoundation", uses: ["AssetVault"], packages: [system]),
         module(
             "VaultAuthoring",
             uses: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
-                "PackSources",
-                "VaultKeys", "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultSite",
+                "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "UpdateFramework",
+                "VaultTransport", "VaultSite", "CVaultArchive",
             ], packages: [system, .product(name: "Subprocess", package: "swift-subprocess")]),
-        module(
-            "VaultAudit",
-            uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultKeys",
-                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
-            ], packages: [system]),
         .executableTarget(
             name: "VaultCommand",
             dependencies: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
-                "PackSources", "VaultKeys", "SealedPack", "PackSealing",
-                "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault",
-                "VaultAudit", "DevelopmentServer", system,
+                "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "UpdateFramework",
+                "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault", "DevelopmentServer", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
 
@@ -169,82 +126,53 @@ let package = Package(
         .target(name: "Sampling", path: "Tests/Support/Sampling", swiftSettings: settings),
 
         // Tests. The peers speak for their module to the outside judges in Tests/Interop.
-        tests("VaultBytes"),
-        tests("VaultConcurrency", uses: ["VaultErrors"]),
-        tests("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
-        tests("VaultFileSystem", uses: ["VaultErrors", "Sampling"], packages: [system]),
-        tests("VaultCrypto", uses: ["VaultErrors"]),
-        tests("VaultContent", uses: ["VaultErrors", "VaultFileSystem", "TestFiles"], packages: [system]),
+        tests("VaultBase"),
+        tests("VaultFileSystem", uses: ["VaultBase", "Sampling"], packages: [system]),
+        tests("VaultCrypto", uses: ["VaultBase", "VaultFileSystem"], packages: [system]),
         tests(
-            "PackSources",
-            uses: ["VaultErrors", "VaultFileSystem", "VaultContent", "Sampling", "TestFiles"],
+            "SealedPack",
+            uses: ["VaultBase", "VaultFileSystem", "VaultCrypto", "VaultAuthoring", "Sampling", "TestFiles"],
             packages: [system]),
         tests(
-            "VaultKeys", uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
-            packages: [system]),
+            "UpdateFramework", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto"], packages: [system]),
+        tests("VaultTransport", uses: ["VaultBase", "FaultServer", "Sampling"], packages: [system]),
         tests(
-            "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
-            packages: [system]),
-        tests("VaultTransport", uses: ["VaultErrors", "FaultServer", "Sampling"], packages: [system]),
-        tests(
-            "VaultSite",
-            uses: [
-                "VaultErrors", "StrictJSON", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling",
-            ]),
+            "VaultSite", uses: ["VaultBase", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling"]),
         tests(
             "VaultAuthoring",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultCrypto", "VaultContent", "PackSources", "SealedPack",
-                "VaultSite", "Sampling", "TestFiles",
+                "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "UpdateFramework",
+                "VaultTransport", "VaultSite", "VaultCommand", "Sampling", "TestFiles",
             ], packages: [system]),
         tests(
-            "DevelopmentServer", uses: ["VaultErrors"],
+            "DevelopmentServer", uses: ["VaultBase"],
             packages: [
                 system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         tests(
-            "VaultAudit",
-            uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultKeys",
-                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring",
-                "VaultCommand",
-            ], packages: [system]),
-        tests(
             "AssetVault",
             uses: [
-                "VaultErrors", "VaultConcurrency", "StrictJSON", "VaultFileSystem", "VaultCrypto",
-                "VaultKeys",
-                "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultAuthoring",
-                "FaultServer",
-                "Sampling",
-                "AssetVaultFoundation",
-            ], packages: [system]),
-        tests(
-            "SealedPack",
-            uses: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
-                "PackSources", "VaultKeys", "PackSealing", "Sampling",
+                "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "VaultAuthoring",
+                "UpdateFramework", "VaultTransport", "FaultServer", "Sampling", "AssetVaultFoundation",
             ], packages: [system]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "SealedPack",
-                "PackSealing", "AssetVault",
-                "VaultCommand", "FaultServer", "Sampling",
-                system,
+                "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "VaultAuthoring", "AssetVault",
+                "VaultCommand", "FaultServer", "Sampling", system,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ], exclude: ["Scripts"], swiftSettings: settings),
         .testTarget(name: "ReadmeTests", dependencies: ["AssetVault"], swiftSettings: settings),
         .executableTarget(
             name: "tuf-conformance-client",
             dependencies: [
-                "VaultErrors", "VaultBytes", "VaultFileSystem", "UpdateFramework", "VaultTransport", system,
+                "VaultBase", "VaultFileSystem", "UpdateFramework", "VaultTransport", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Interop/tuf/conformance-client", swiftSettings: settings),
-        peer("archive", uses: ["VaultErrors", "VaultFileSystem", "PackSources"]),
-        peer("crypto", uses: ["VaultErrors", "VaultCrypto"]),
-        peer("keys", uses: ["VaultErrors", "VaultKeys", "VaultCrypto"]),
+        peer("archive", uses: ["VaultBase", "VaultFileSystem", "VaultAuthoring"]),
+        peer("crypto", uses: ["VaultBase", "VaultCrypto"]),
+        peer("keys", uses: ["VaultBase", "VaultCrypto"]),
         // Tests of several processes with one store drive it.
         .executableTarget(
             name: "request-peer", dependencies: ["AssetVault", "VaultCrypto", "VaultFileSystem"],
@@ -253,8 +181,8 @@ let package = Package(
         .executableTarget(
             name: "fuzzer",
             dependencies: [
-                "VaultErrors", "VaultCrypto", "VaultKeys", "PackSources", "UpdateFramework", "VaultTransport",
-                "VaultAuthoring", "AssetVault", "FaultServer", system,
+                "VaultBase", "VaultCrypto", "VaultAuthoring", "UpdateFramework", "VaultTransport",
+                "AssetVault", "FaultServer", system,
             ], path: "Tests/Fuzzing/fuzzer", swiftSettings: settings),
     ]
 )

@@ -27,8 +27,8 @@ SCRIPTS = pathlib.Path(__file__).parent / "CommandTests" / "Scripts"
 
 # Modules whose tests are short: all their suites are one process.
 WHOLE_MODULES = {
-    "DevelopmentServerTests", "ReadmeTests", "StrictJSONTests", "PackSourcesTests", "VaultAuditTests",
-    "VaultBytesTests", "VaultConcurrencyTests", "VaultContentTests", "VaultCryptoTests", "VaultFileSystemTests", "VaultKeysTests", "VaultTransportTests",
+    "DevelopmentServerTests", "ReadmeTests", "VaultBaseTests", "VaultCryptoTests", "VaultFileSystemTests",
+    "VaultTransportTests",
 }
 
 # They expect a rate, which others would spoil.

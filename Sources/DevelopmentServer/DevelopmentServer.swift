@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// Serves a site's folder over HTTP/1.1 on 127.0.0.1 only, for development and tests.

@@ -1,6 +1,5 @@
 import NIOHTTP1
-import VaultBytes
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The folder that is served.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 @main

@@ -1,5 +1,5 @@
 import CVaultOpenSSL
-public import VaultErrors
+public import VaultBase
 
 /// AES-256-GCM (NIST SP 800-38D) with 12-byte nonces and 16-byte tags, and no others.
 ///

@@ -1,5 +1,5 @@
 import CVaultOpenSSL
-public import VaultErrors
+public import VaultBase
 
 /// AES Key Wrap (RFC 3394, NIST SP 800-38F `KW`) with 256-bit wrapping keys: JWA's `A256KW`.
 public enum AESKeyWrap {

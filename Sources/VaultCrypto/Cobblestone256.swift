@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 
 /// Cobblestone-256: C2SP chunked encryption with AES-256-GCM and HKDF-Expand-SHA-512
 /// (https://c2sp.org/chunked-encryption).

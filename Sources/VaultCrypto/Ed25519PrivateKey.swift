@@ -1,5 +1,5 @@
 import CVaultOpenSSL
-public import VaultErrors
+public import VaultBase
 
 /// An Ed25519 private key (RFC 8032), on OpenSSL's secure heap if that is initialised.
 @safe

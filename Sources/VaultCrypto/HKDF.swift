@@ -1,5 +1,5 @@
 import CVaultOpenSSL
-public import VaultErrors
+public import VaultBase
 
 /// HKDF (RFC 5869) without its extract step, as the input keys are uniformly random.
 public enum HKDF {

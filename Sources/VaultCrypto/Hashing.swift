@@ -1,5 +1,5 @@
 import CVaultOpenSSL
-import VaultBytes
+import VaultBase
 
 /// SHA-256 (FIPS 180-4) of a message in parts; after `finalize()` it begins the next message.
 public struct SHA256: ~Copyable, Sendable {

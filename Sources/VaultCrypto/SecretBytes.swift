@@ -1,6 +1,6 @@
 import CVaultOpenSSL
 import Synchronization
-public import VaultErrors
+public import VaultBase
 
 /// Secret bytes: on OpenSSL's secure heap once `SecureHeap.initialise` was called, wiped when freed, never copied
 /// implicitly, without a description.

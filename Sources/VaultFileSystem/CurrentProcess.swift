@@ -1,7 +1,7 @@
 import CVaultSystem
 import Glibc
 import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// The environment variables of this process.
 public enum ProcessEnvironment {

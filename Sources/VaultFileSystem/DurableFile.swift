@@ -1,5 +1,5 @@
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// Whole files, replaced atomically and durably: a temporary file beside the target, `fsync`, a rename, `fsync` of the
 /// folder. On any error nothing is left over and the target is unchanged.

@@ -1,6 +1,6 @@
 internal import CVaultSystem
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// An exclusive or shared lock between processes: `flock` on a lock file that is never removed.
 ///

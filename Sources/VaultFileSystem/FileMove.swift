@@ -1,6 +1,6 @@
 internal import CVaultSystem
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// A durable move of a file: the initializer does the slow part, ``commit()`` is short.
 ///

@@ -1,5 +1,5 @@
 internal import SystemPackage
-internal import VaultErrors
+internal import VaultBase
 
 /// A name in a folder: a `String`, or the raw bytes that ``Folder/names()`` returns.
 ///

@@ -1,6 +1,6 @@
 import CVaultSystem
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// Operations by path. Links in the folders of a path are followed.
 public enum FileSystem {

@@ -1,6 +1,6 @@
 import CVaultSystem
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// Changes of directory entries; durable only after `synchronize()` of each folder concerned.
 extension Folder {

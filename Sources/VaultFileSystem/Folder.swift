@@ -1,6 +1,6 @@
 import CVaultSystem
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// An open folder: it stays the same folder whatever happens to its path.
 ///

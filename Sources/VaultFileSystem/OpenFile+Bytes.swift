@@ -1,6 +1,6 @@
 import CVaultSystem
 import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 extension OpenFile {
     /// Replaces the content of `buffer` by `count` bytes from `offset`, or fewer at the end of the file; returns their

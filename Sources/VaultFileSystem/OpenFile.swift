@@ -1,6 +1,6 @@
 import CVaultSystem
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// An open file: one descriptor, closed when the value is destroyed.
 ///

@@ -1,7 +1,7 @@
 import CVaultSystem
 import Synchronization
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// Names of scratch files and folders: hidden, unique, and recognized after a crash.
 enum ScratchName {

@@ -1,6 +1,6 @@
 import CVaultSystem
 import SystemPackage
-public import VaultErrors
+public import VaultBase
 
 /// Opens folders below a root without following links. Entries are sorted, so most are in the same folder as the
 /// previous one: the path is walked again only when the folder changes.

@@ -1,6 +1,6 @@
 internal import CVaultSystem
 internal import SystemPackage
-internal import VaultErrors
+internal import VaultBase
 
 /// The purpose of a system call: the same errno means different things when reading a file and when creating one.
 enum Purpose {

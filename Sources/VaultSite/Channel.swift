@@ -1,5 +1,5 @@
 public import UpdateFramework
-public import VaultErrors
+public import VaultBase
 
 /// One of the lists of packs of a site. Every TUF client sees `live`; the other channels are seen by those who ask for
 /// them. All channels stand under one snapshot: a host can't hold one back, or mix two states of the site.

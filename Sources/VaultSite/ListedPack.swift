@@ -1,7 +1,6 @@
 public import SealedPack
-import StrictJSON
+public import VaultBase
 public import UpdateFramework
-public import VaultErrors
 
 /// A pack that a site lists, and its target record.
 ///

@@ -1,6 +1,5 @@
-import StrictJSON
+public import VaultBase
 public import UpdateFramework
-public import VaultErrors
 
 extension MetadataFolder {
     /// One version of a role's file, its signatures not verified; nil when it is missing.

@@ -1,6 +1,5 @@
 public import SealedPack
-package import StrictJSON
-public import VaultErrors
+public import VaultBase
 
 /// What the packs of a site with quiet names are called, with their tags and traits. Publicly each has a keyed digest for a name and
 /// none of the others; a pack of its own holds this table, sealed and signed as any pack.

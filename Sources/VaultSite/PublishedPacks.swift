@@ -1,6 +1,6 @@
 public import SealedPack
 public import UpdateFramework
-public import VaultErrors
+public import VaultBase
 
 /// The packs that a site's verified metadata lists.
 public struct PublishedPacks: Sendable {

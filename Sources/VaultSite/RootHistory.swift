@@ -1,5 +1,5 @@
 public import UpdateFramework
-public import VaultErrors
+public import VaultBase
 
 /// A site's roots from a given one on, each verified by the signatures of its predecessor.
 public struct RootHistory: Sendable {

@@ -1,6 +1,5 @@
 public import UpdateFramework
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 public import VaultTransport
 
 /// A published site: static files at any host. Nothing that it sends is trusted before it is verified.

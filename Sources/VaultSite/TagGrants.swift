@@ -1,5 +1,5 @@
 import SealedPack
-public import StrictJSON
+public import VaultBase
 public import UpdateFramework
 
 /// Whose packs may have which tags, and whose come first: a site's own packs have all of theirs, those of a team the tags that

@@ -1,5 +1,5 @@
 import SealedPack
-public import StrictJSON
+public import VaultBase
 public import UpdateFramework
 
 /// Which packs have a tag, signed in the hash bins of a large site: a request for a tag reads its bin and those of its packs,

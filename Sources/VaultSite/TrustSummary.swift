@@ -1,5 +1,5 @@
 public import UpdateFramework
-public import VaultErrors
+public import VaultBase
 
 /// Who signs for a site, which versions are published, and when they expire.
 public struct TrustSummary: Sendable {

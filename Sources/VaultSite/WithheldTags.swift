@@ -1,6 +1,6 @@
 import SealedPack
 import UpdateFramework
-public import VaultErrors
+public import VaultBase
 
 extension PublishedPacks {
     /// The tags that packs of teams carry, and that the site does not grant to the team: each team once, sorted by their names.

@@ -1,5 +1,5 @@
 import Synchronization
-public import VaultErrors
+public import VaultBase
 
 /// A transport whose user decides on each request to a host, and sees all that comes from one. Local files are not observed.
 public struct ObservedTransport: Transport {

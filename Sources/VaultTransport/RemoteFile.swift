@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 
 /// A file at a host, of a length that somebody signed. Its bytes are not verified here.
 public struct RemoteFile: Sendable {

@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 
 /// A transport that contacts only the allowed hosts, by redirects too.
 public struct RestrictedTransport: Transport {

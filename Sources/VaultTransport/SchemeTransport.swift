@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// Reads any site with the transport for its URL scheme.

@@ -1,6 +1,5 @@
 public import SystemPackage
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 
 /// The location of a site or of one of its files: an http or https URL, or a path on this machine.
 ///

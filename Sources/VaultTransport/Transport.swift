@@ -1,5 +1,5 @@
 import Synchronization
-public import VaultErrors
+public import VaultBase
 
 /// Reads the files of a site.
 ///

@@ -1,7 +1,7 @@
 import AssetVault
 import SealedPack
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// A downloader of the same user keeps a pack's file open that is renamed into permanent storage: later writes are

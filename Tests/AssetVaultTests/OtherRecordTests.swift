@@ -1,7 +1,7 @@
 import Glibc
 import SealedPack
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 @testable import AssetVault

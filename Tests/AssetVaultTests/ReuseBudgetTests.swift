@@ -3,7 +3,7 @@ import SealedPack
 import SystemPackage
 import Testing
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 @testable import AssetVault

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 @testable import AssetVault

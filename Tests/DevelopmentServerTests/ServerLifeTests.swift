@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 
 @Suite struct ServerLifeTests {
     @Test func connectionServesPipelinedRequests() async throws {

@@ -2,7 +2,7 @@ import DevelopmentServer
 import Foundation
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 
 @Suite struct SiteFileTests {
     private static let digest = String(repeating: "0123456789abcdef", count: 4)

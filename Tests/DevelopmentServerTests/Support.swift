@@ -5,7 +5,7 @@ import NIOPosix
 import Synchronization
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 
 /// A temporary folder for one test.
 func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {

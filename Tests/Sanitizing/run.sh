@@ -20,7 +20,7 @@ for sanitizer in ${1:-thread address}; do
     binaries=$(swift build --sanitize="$sanitizer" --scratch-path "$scratch" --show-bin-path)
     export ASSETVAULT_COMMAND="$binaries/assetvault"
     # What calls C, and has no other threads.
-    [ "$sanitizer" = thread ] || modules="$modules|PackSourcesTests|VaultContentTests|VaultCryptoTests|VaultKeysTests"
+    [ "$sanitizer" = thread ] || modules="$modules|VaultAuthoringTests|VaultCryptoTests"
 
     # A process with a finding ends with a code that no test expects. A test may still take that for the end that it waits
     # for, or print nothing of it: all reports are looked for below.

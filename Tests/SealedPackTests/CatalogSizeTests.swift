@@ -1,10 +1,9 @@
 import Testing
-import VaultContent
-import VaultCrypto
-import VaultErrors
-
-@testable import PackSealing
 @testable import SealedPack
+import VaultCrypto
+import VaultBase
+
+@testable import VaultAuthoring
 
 /// A catalog too large for a client's memory is not sealed.
 @Suite struct CatalogSizeTests {

@@ -1,10 +1,9 @@
 import Foundation
-import PackSealing
-import PackSources
+import VaultAuthoring
 import SealedPack
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Files that change between the scan of their folder and the end of sealing.

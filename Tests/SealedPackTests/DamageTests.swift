@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import Testing
-import VaultErrors
 import VaultFileSystem
 
 /// A pack that a host, disk or network damaged does not open, and yields no wrong byte.

@@ -1,9 +1,9 @@
 import Foundation
-import PackSealing
+import VaultAuthoring
 import SealedPack
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 
 /// The same content, key and version give the same bytes, wherever and whenever they are sealed.
 @Suite struct DeterminismTests {

@@ -1,7 +1,6 @@
 import SealedPack
 import Testing
-import VaultContent
-import VaultErrors
+import VaultBase
 
 /// Hostile catalogs of an attacker with the content key: encrypted and hashed correctly.
 @Suite struct ForgedCatalogTests {

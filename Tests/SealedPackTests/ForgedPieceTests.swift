@@ -1,8 +1,7 @@
 import Foundation
 import SealedPack
 import Testing
-import VaultContent
-import VaultErrors
+import VaultBase
 
 /// Hostile pieces and indexes of an attacker with the content key, with a matching catalog.
 @Suite struct ForgedPieceTests {

@@ -1,11 +1,8 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import Synchronization
 import Testing
-import VaultBytes
 import VaultCrypto
-import VaultErrors
-import VaultKeys
 
 /// A pack opens only with its own key, from any source.
 @Suite struct KeyTests {

@@ -1,7 +1,7 @@
-import PackSealing
+import VaultAuthoring
 import SealedPack
 import Testing
-import VaultErrors
+import VaultBase
 
 /// Authentic parts of a pack at wrong offsets, and parts of other packs.
 @Suite struct MixedPartTests {

@@ -1,8 +1,7 @@
 import SealedPack
 import SystemPackage
 import Testing
-import VaultContent
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Random access, look-ups, and the whole tree.

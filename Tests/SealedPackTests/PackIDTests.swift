@@ -1,6 +1,6 @@
 import SealedPack
 import Testing
-import VaultErrors
+import VaultBase
 
 @Suite struct PackIDTests {
     static let long = [String](repeating: String(repeating: "a", count: 64), count: 7).joined(separator: "/")

@@ -1,9 +1,8 @@
-import PackSealing
+import VaultAuthoring
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
-import VaultErrors
 
 @Suite struct PackManifestTests {
     private let sealed: Sealed

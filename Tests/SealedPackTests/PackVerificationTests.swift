@@ -2,7 +2,7 @@ import SealedPack
 import SystemPackage
 import Testing
 import VaultCrypto
-import VaultErrors
+import VaultBase
 
 /// Verification of a pack without any key.
 @Suite struct PackVerificationTests {

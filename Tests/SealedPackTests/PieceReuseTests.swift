@@ -2,7 +2,7 @@ import SealedPack
 import Synchronization
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Assembling a pack from the pieces of other packs.

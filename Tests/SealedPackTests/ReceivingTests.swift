@@ -2,7 +2,7 @@ import SealedPack
 import Synchronization
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// A pack that is received in chunks of any size, from any offset, with failures.

@@ -1,10 +1,9 @@
 import Glibc
-import PackSources
+import VaultAuthoring
 import SealedPack
 import SystemPackage
 import Testing
-import VaultContent
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// A tree that was opened from a pack and changed afterwards.

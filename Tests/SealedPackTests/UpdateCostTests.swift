@@ -1,6 +1,6 @@
 import SealedPack
 import Testing
-import VaultErrors
+import VaultBase
 
 /// What an update costs, computed from indexes.
 @Suite struct UpdateCostTests {

@@ -1,8 +1,8 @@
-import PackSealing
+import VaultAuthoring
 import Sampling
 import SealedPack
 import Testing
-import VaultErrors
+import VaultBase
 
 /// Sealing one version after another: unchanged pieces are reused.
 @Suite struct VersionTests {

@@ -1,5 +1,5 @@
 import Testing
-import VaultErrors
+import VaultBase
 
 @testable import UpdateFramework
 

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// Signatures of several keys merged from copies, while the keys are unknown.
 @Suite struct CoSigningTests {

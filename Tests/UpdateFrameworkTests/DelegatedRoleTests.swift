@@ -1,6 +1,6 @@
 import Testing
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 /// Delegated roles that fail verification affect only what they may list.
 @Suite struct DelegatedRoleTests {

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// Rollback of delegated roles, which the snapshot prevents.
 @Suite struct DelegatedRollbackTests {

@@ -1,8 +1,7 @@
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// Stored delegated roles, and when they are still trusted.
 @Suite struct DelegatedStoreTests {

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// Malformed delegations with valid signatures.
 @Suite struct DelegationFormTests {

@@ -1,6 +1,6 @@
 import Testing
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 /// Complete files of other sites, at the host and in the store.
 @Suite struct ExchangeTests {

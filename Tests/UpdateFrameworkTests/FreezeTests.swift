@@ -1,6 +1,6 @@
 import Testing
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 @Suite struct FreezeTests {
     @Test(arguments: SignatureTests.others)

@@ -1,6 +1,6 @@
 import Testing
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 /// An app's own root, compared with the stored one without the network.
 @Suite struct GivenRootTests {

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 @Suite struct HashBinsTests {
     private let trust = RoleTrust([SigningKey().publicKey])

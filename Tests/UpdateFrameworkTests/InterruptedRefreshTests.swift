@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 @testable import UpdateFramework

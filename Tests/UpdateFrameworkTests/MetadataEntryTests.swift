@@ -1,8 +1,7 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
 
 /// Metadata with valid signatures and invalid roles, files or targets.
 @Suite struct MetadataEntryTests {

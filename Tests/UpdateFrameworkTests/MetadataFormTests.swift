@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// Malformed metadata with valid signatures.
 @Suite struct MetadataFormTests {

@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
 
 @Suite struct PublishingTests {
     private let publisher = Publisher()

@@ -1,10 +1,9 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
 
 /// Delegations exchanged with python-tuf.
 @Suite struct PythonTUFDelegationTests {

@@ -1,8 +1,7 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
 
 @Suite struct RefreshTests {
     @Test func firstRefreshTrustsTheWholeChain() async throws {

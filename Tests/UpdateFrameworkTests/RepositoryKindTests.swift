@@ -1,8 +1,7 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
 
 /// Options of a repository: names of files, kinds of hashes.
 @Suite struct RepositoryKindTests {

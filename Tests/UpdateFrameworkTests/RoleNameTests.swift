@@ -1,9 +1,8 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// A delegated role may have almost any name; its files stay in their folder.
 @Suite struct RoleNameTests {

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 @Suite struct RollbackTests {
     @Test func anOlderTimestampIsRefused() async throws {

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 @Suite struct RootChainTests {
     @Test func keysRotateOverManyVersions() async throws {

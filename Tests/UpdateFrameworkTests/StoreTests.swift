@@ -3,7 +3,7 @@ import SystemPackage
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 @Suite struct StoreTests {

@@ -1,6 +1,6 @@
 import Testing
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 /// The order in which roles are searched for a path (section 5.6.7), and the result.
 @Suite struct TargetSearchTests {

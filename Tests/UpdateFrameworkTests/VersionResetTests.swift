@@ -1,7 +1,7 @@
 import Foundation
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 
 @testable import UpdateFramework
 

@@ -1,15 +1,12 @@
-import PackSources
+@testable import VaultAuthoring
 import Sampling
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import TestFiles
 import Testing
-import VaultContent
-import VaultErrors
 import VaultSite
 
-@testable import VaultAuthoring
 
 /// The packs of random trees, and what random devices get of them, against a model that looks at each file by itself.
 @Suite(.timeLimit(.minutes(5))) struct FileVariantTests {

@@ -1,10 +1,8 @@
 import Sampling
 import SealedPack
-import StrictJSON
+import VaultBase
 import Testing
-import VaultContent
 import VaultCrypto
-import VaultErrors
 
 @testable import VaultAuthoring
 

@@ -1,5 +1,5 @@
 import VaultCrypto
-import VaultErrors
+import VaultBase
 
 /// Decodes hexadecimal digits, the form of published vectors.
 func hex(_ digits: String) -> [UInt8] {

@@ -1,6 +1,6 @@
 import Testing
 import VaultCrypto
-import VaultErrors
+import VaultBase
 
 @Suite struct CobblestoneStreamTests {
     static let key = CobblestoneTests.key

@@ -1,6 +1,6 @@
 import Testing
 import VaultCrypto
-import VaultErrors
+import VaultBase
 
 /// Sizes around the ends of chunks.
 let sizesAroundChunks = [

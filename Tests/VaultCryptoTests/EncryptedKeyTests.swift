@@ -1,6 +1,6 @@
 import Testing
 import VaultCrypto
-import VaultErrors
+import VaultBase
 
 @Suite struct EncryptedKeyTests {
     @Test(arguments: [EncryptedKeys.pbkdf2, EncryptedKeys.scrypt])

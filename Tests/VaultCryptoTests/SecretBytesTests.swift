@@ -1,6 +1,6 @@
 import Testing
 import VaultCrypto
-import VaultErrors
+import VaultBase
 
 @Suite struct SecretBytesTests {
     @Test(arguments: [0, 1, 32, 5_000]) func bytesAreCopied(count: Int) {

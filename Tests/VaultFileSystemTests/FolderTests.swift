@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 struct FolderTests {

@@ -1,7 +1,7 @@
 import Foundation
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Sequential reading and writing, through real pipes.

@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Full disks, read-only file systems and permissions, each in its own process.

@@ -2,7 +2,7 @@ import Foundation
 import Sampling
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 struct TreeRemovalTests {

@@ -1,6 +1,5 @@
-import StrictJSON
+import VaultBase
 import Testing
-import VaultErrors
 import VaultSite
 
 /// What a device states of itself, as text and in a store.

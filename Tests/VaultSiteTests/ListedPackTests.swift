@@ -1,9 +1,8 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
 import VaultSite
 
 /// One record with several versions of a pack, some of them in the format of a later release.

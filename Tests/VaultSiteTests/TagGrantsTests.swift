@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
 import VaultSite

@@ -1,8 +1,7 @@
 import Sampling
 import SealedPack
-import StrictJSON
+import VaultBase
 import Testing
-import VaultErrors
 import VaultSite
 
 /// Which of a pack's variants a device gets, by packs of earlier releases; `FileVariantTests` has those with conditions.

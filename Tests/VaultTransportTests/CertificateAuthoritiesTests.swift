@@ -1,7 +1,7 @@
 import Foundation
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// Files of certificate authorities; their use is tested with redirects and proxies.

@@ -1,6 +1,6 @@
 import FaultServer
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// Bodies that are too short, too long, too slow or broken.

@@ -1,6 +1,6 @@
 import FaultServer
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// Valid and invalid response heads.

@@ -1,7 +1,7 @@
 import FaultServer
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 @Suite struct ProxyTests {

@@ -1,6 +1,6 @@
 import Sampling
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 @Suite struct RetryPolicyTests {

@@ -1,6 +1,6 @@
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 @Suite struct SiteLocationTests {

@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 extension TransportLimits {

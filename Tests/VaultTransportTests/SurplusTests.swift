@@ -1,6 +1,6 @@
 import FaultServer
 import Testing
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// Hosts that send much more than the bodies of their responses.

@@ -1,8 +1,6 @@
 public import SealedPack
 public import SystemPackage
-import VaultConcurrency
-public import VaultContent
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 #if canImport(FoundationEssentials)

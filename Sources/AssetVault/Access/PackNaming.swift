@@ -1,10 +1,9 @@
 public import SealedPack
 import Synchronization
 import UpdateFramework
-import VaultContent
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultSite
 
 /// What packs are called whose site hides it. Inside the library a pack has the ID that its site lists; callers give names, and get

@@ -1,8 +1,7 @@
 public import SealedPack
 import Synchronization
 public import SystemPackage
-public import VaultContent
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 #if canImport(FoundationEssentials)

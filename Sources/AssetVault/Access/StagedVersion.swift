@@ -1,5 +1,5 @@
 import SealedPack
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The name of a version in permanent storage: `@VERSION-DIGEST` or `@VERSION-DIGEST.avpack`.

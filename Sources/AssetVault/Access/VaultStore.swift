@@ -1,10 +1,9 @@
 public import SealedPack
 import Synchronization
 public import SystemPackage
-import VaultCrypto
-public import VaultErrors
+public import VaultCrypto
+public import VaultBase
 import VaultFileSystem
-public import VaultKeys
 public import VaultSite
 
 /// The packs that a client has fetched, without their site: it works offline, and with expired metadata.

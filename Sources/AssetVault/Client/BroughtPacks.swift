@@ -1,5 +1,5 @@
 import SealedPack
-import VaultErrors
+import VaultBase
 
 /// What downloaders brought to a store, or are bringing. Others may have written their files: of these a pack appears only if the
 /// metadata that the app verified list exactly it, or a downloader's that pass the same verification. The records say only which

@@ -1,6 +1,5 @@
 public import SealedPack
-import VaultBytes
-import VaultConcurrency
+import VaultBase
 
 /// How far the loading of several packs is: of an update or a request, or of all that updates tell of.
 ///

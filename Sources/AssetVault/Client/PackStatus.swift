@@ -1,7 +1,6 @@
 public import SealedPack
-import VaultCrypto
-public import VaultErrors
-public import VaultKeys
+public import VaultCrypto
+public import VaultBase
 
 /// The state of a pack in a store.
 public enum PackState: Sendable, Hashable {

@@ -1,8 +1,7 @@
 import DequeModule
 public import SealedPack
 import Synchronization
-import VaultConcurrency
-public import VaultErrors
+public import VaultBase
 public import VaultTransport
 
 /// What happens to a pack, as it happens.

@@ -1,6 +1,6 @@
 public import SealedPack
-public import VaultErrors
-public import VaultKeys
+public import VaultBase
+public import VaultCrypto
 import VaultSite
 
 /// The packs of the site, and their state in the store.

@@ -1,5 +1,5 @@
 public import SealedPack
-public import VaultErrors
+public import VaultBase
 
 extension VaultClient {
     /// Reads every byte of the packs that are loaded, and fetches what is damaged again, piece by piece. If the site now lists

@@ -1,10 +1,9 @@
 public import SealedPack
 import Synchronization
 public import UpdateFramework
-import VaultConcurrency
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 public import VaultSite
 
 /// The app's role: fetches the packs of a site, verifies them, opens them with injected keys and keeps them ready for use.

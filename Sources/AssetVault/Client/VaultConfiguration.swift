@@ -1,6 +1,6 @@
 public import SealedPack
-import VaultErrors
-public import VaultKeys
+import VaultBase
+public import VaultCrypto
 public import VaultSite
 public import VaultTransport
 

@@ -1,7 +1,6 @@
 public import SealedPack
 public import UpdateFramework
-import VaultConcurrency
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 import VaultTransport
 

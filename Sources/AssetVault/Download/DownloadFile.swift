@@ -1,6 +1,6 @@
 import SealedPack
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The file of one pack in ephemeral storage: `SHA256.part` while it is downloaded, `SHA256.avpack` once it is complete and

@@ -1,6 +1,6 @@
 import SealedPack
 import Synchronization
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// The mirrors of one pack, and the reaction to a failure: the next mirror, a pause, or an error.

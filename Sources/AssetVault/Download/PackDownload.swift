@@ -1,6 +1,5 @@
 import SealedPack
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultTransport
 

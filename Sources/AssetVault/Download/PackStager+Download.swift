@@ -1,7 +1,6 @@
 import SealedPack
 import SystemPackage
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultTransport
 

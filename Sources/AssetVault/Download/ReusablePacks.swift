@@ -2,9 +2,8 @@ import SealedPack
 import Synchronization
 import SystemPackage
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
 
 /// Files of a store that may have pieces of a pack. Equal pieces need the same content key, not the same ID or version: all
 /// packs of a resource tree have one. Each piece is verified, and none of the files is locked.

@@ -1,9 +1,8 @@
 import SealedPack
 import Synchronization
 import SystemPackage
-import VaultBytes
+import VaultBase
 import VaultCrypto
-import VaultErrors
 import VaultFileSystem
 
 /// A file of a store with an index of pieces; not open.

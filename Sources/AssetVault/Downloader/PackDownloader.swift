@@ -1,7 +1,6 @@
 public import SealedPack
 public import UpdateFramework
-import VaultConcurrency
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// The downloader's role: downloads packs to shared storage, where the app finds them. It has no key and no state but

@@ -1,6 +1,6 @@
 import SealedPack
 import Synchronization
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// The way to the hosts: as far as the app allows it, and with all that comes counted.

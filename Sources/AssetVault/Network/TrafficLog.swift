@@ -2,7 +2,7 @@ public import SealedPack
 import Synchronization
 import SystemPackage
 import UpdateFramework
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// What a role received over the network: one file a day, to which each process appends a line for some bytes of one pack. After a

@@ -1,7 +1,6 @@
 import SealedPack
-import VaultBytes
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 import VaultTransport
 
 /// What a plan follows from, for fetches, requests, questions about costs and downloaders alike: what is offered, what the store has,

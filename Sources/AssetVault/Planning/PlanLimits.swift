@@ -1,5 +1,5 @@
 import SealedPack
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// The use of a policy's limits by the packs of a plan.

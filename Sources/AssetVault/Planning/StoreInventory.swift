@@ -1,6 +1,5 @@
 import SealedPack
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// What a store has of the packs that a site offers: the input of a plan.

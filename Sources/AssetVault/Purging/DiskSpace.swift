@@ -1,6 +1,6 @@
 import SealedPack
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Disk space for what is about to be written. Where it is missing, packs that may be purged are removed.

@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+public import VaultBase
 import SystemPackage
-public import VaultErrors
 import VaultFileSystem
 import VaultSite
 

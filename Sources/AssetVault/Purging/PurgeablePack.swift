@@ -1,7 +1,7 @@
 public import SealedPack
 import Synchronization
 public import UpdateFramework
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// A loaded pack that may be removed when disk space is needed, and that nobody has in access.

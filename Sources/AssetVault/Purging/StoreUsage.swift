@@ -1,7 +1,6 @@
 public import SealedPack
 public import UpdateFramework
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// What a store takes on the disk, and what for.

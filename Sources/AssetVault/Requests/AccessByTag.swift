@@ -1,5 +1,5 @@
 import SealedPack
-package import VaultErrors
+package import VaultBase
 
 /// What resource requests ask of their client.
 extension VaultClient {

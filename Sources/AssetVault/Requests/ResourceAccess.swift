@@ -1,8 +1,7 @@
 import SealedPack
 import Synchronization
 package import SystemPackage
-import VaultContent
-package import VaultErrors
+package import VaultBase
 import VaultFileSystem
 
 #if canImport(FoundationEssentials)

@@ -1,8 +1,6 @@
 public import SealedPack
 import Synchronization
-import VaultBytes
-public import VaultContent
-public import VaultErrors
+public import VaultBase
 
 #if canImport(FoundationEssentials)
     public import struct FoundationEssentials.URL

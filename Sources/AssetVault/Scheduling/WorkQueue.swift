@@ -1,7 +1,6 @@
 import SealedPack
 import SystemPackage
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The work of a client on single packs, in the order of a ``WorkSchedule``: an app may pause, resume, cancel and reorder it while
@@ -36,7 +35,7 @@ final class WorkQueue: Sendable {
             at place: String, _ body: @escaping @Sendable () async throws(VaultError) -> R
         ) async throws(VaultError) -> R {
             let (schedule, number) = (queue.schedule, number)
-            let result = await VaultConcurrency.run(
+            let result = await VaultBase.run(
                 until: { _ = await schedule.wait { $0.batches[number]?.isCancelled == false ? nil : true } },
                 body)
             guard let result else { throw VaultError.cancelled(place) }
@@ -72,7 +71,7 @@ final class WorkQueue: Sendable {
             try requireWanted(item, id)
             let limit = Parallelism.Limit { [self] in processorLimit }
             let result = await Parallelism.$limit.withValue(limit) {
-                await VaultConcurrency.run(
+                await VaultBase.run(
                     until: { _ = await schedule.wait { $0.isStopped(item) ? true : nil } }, body)
             }
             if let result { return try result.get() }

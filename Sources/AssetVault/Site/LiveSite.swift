@@ -1,7 +1,6 @@
 import SealedPack
 import UpdateFramework
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// A site with its mirrors: each refresh gives a view by metadata that were just verified.

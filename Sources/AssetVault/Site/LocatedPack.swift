@@ -1,6 +1,6 @@
 import SealedPack
 import UpdateFramework
-import VaultKeys
+import VaultCrypto
 import VaultTransport
 
 /// A pack as a site lists it, and where it is hosted.

@@ -1,6 +1,6 @@
 public import SealedPack
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// Which packs to fetch.

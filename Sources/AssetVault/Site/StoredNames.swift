@@ -1,8 +1,7 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import VaultCrypto
-import VaultErrors
 import VaultFileSystem
 import VaultSite
 

@@ -1,6 +1,6 @@
 import SealedPack
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The moves of a sealed pack between the areas. Each is durable before the next one begins: a pack has its final name only

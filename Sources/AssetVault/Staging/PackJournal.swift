@@ -1,6 +1,6 @@
 import SealedPack
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

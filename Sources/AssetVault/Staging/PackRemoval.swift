@@ -1,6 +1,6 @@
 import SealedPack
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Removes packs. Each file or tree loses its final name first, so that nothing half-removed ever has one.

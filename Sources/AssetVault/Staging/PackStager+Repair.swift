@@ -1,8 +1,7 @@
 import SealedPack
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 
 /// A loaded pack is verified byte by byte, sealed without any key and opened with its own, and repaired piece by piece.
 extension PackStager {

@@ -1,9 +1,8 @@
 import SealedPack
 import UpdateFramework
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultTransport
 
 /// Stages one pack: brings it from where it is to the area where its role wants it. No step is repeated, whichever process

@@ -1,7 +1,5 @@
 import SealedPack
-import VaultBytes
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 
 /// Carries out a plan: removals first, then packs that only need to be transferred, then downloads, several at once. A pack
 /// that fails leaves all others, and its own earlier version, as they were.

@@ -1,7 +1,7 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Brings a store into a consistent state after a process died. Recovery looks at every pack, so it happens only then: a

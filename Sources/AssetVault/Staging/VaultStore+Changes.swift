@@ -1,8 +1,7 @@
 public import SealedPack
-import VaultConcurrency
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
-public import VaultKeys
+public import VaultCrypto
 import VaultSite
 import VaultTransport
 

@@ -1,6 +1,6 @@
 import Glibc
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Who may read what is made in an area. Two users who share `ephemeral/` and `shared/` do so by a group: what is made

@@ -2,7 +2,7 @@ import SealedPack
 import Synchronization
 import SystemPackage
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// Notes of the packs with a superseded version that a reader holds: each command tries to remove these again, and looks at

@@ -1,8 +1,7 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import VaultCrypto
-import VaultErrors
 import VaultFileSystem
 
 /// The record of one pack. It keeps the verified manifests, slots included, so that what was staged can be opened without the

@@ -1,8 +1,7 @@
 import Synchronization
 import SystemPackage
 import UpdateFramework
-import VaultConcurrency
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The two roles that use a store. Each keeps its decisions in an area of its own, so that one may run as another user, or in

@@ -1,6 +1,6 @@
 import SealedPack
 import SystemPackage
-import VaultErrors
+import VaultBase
 
 /// Errors of single packs, and what they mean for the work on others.
 extension VaultError {

@@ -1,8 +1,7 @@
 public import SealedPack
 public import SystemPackage
-import VaultConcurrency
-public import VaultErrors
-public import VaultKeys
+public import VaultBase
+public import VaultCrypto
 public import VaultSite
 
 /// The packs of a site on this device: updated, verified, opened with injected keys, and kept ready for use.

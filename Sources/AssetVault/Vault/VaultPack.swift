@@ -1,7 +1,6 @@
 public import SealedPack
 public import SystemPackage
-import VaultContent
-public import VaultErrors
+public import VaultBase
 
 #if canImport(FoundationEssentials)
     public import struct FoundationEssentials.URL

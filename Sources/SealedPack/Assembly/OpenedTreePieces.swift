@@ -1,9 +1,6 @@
 public import SystemPackage
-import VaultBytes
-import VaultConcurrency
-import VaultContent
+public import VaultBase
 import VaultCrypto
-public import VaultErrors
 public import VaultFileSystem
 
 /// An opened pack's folder as a source of pieces: its files are sealed again to give the pieces of the pack it came from,

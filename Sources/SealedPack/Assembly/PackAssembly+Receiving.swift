@@ -1,7 +1,5 @@
 import Synchronization
-import VaultBytes
-import VaultConcurrency
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 extension PackAssembly {

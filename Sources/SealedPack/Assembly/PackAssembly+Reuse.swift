@@ -1,7 +1,5 @@
-import VaultBytes
-import VaultConcurrency
+public import VaultBase
 import VaultCrypto
-public import VaultErrors
 import VaultFileSystem
 
 extension PackAssembly {

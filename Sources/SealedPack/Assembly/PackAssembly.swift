@@ -1,7 +1,6 @@
 import SystemPackage
-import VaultConcurrency
+public import VaultBase
 import VaultCrypto
-public import VaultErrors
 import VaultFileSystem
 
 /// A pack that is assembled from bytes in any order, over any number of attempts.

@@ -1,6 +1,5 @@
-import VaultBytes
+public import VaultBase
 import VaultCrypto
-public import VaultErrors
 import VaultFileSystem
 
 /// Which pieces of a pack are present, and which are requested next: a byte a piece.

@@ -1,5 +1,4 @@
-import VaultBytes
-public import VaultContent
+import VaultBase
 
 /// The verified list of a pack's files, searched in place in the decrypted bytes.
 ///

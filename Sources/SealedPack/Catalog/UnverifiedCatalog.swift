@@ -1,7 +1,5 @@
-import VaultBytes
-import VaultContent
+package import VaultBase
 import VaultCrypto
-package import VaultErrors
 import VaultFileSystem
 
 /// A decrypted catalog whose records are not verified: its author had the content key, but may be hostile.

@@ -1,6 +1,5 @@
-import VaultBytes
+public import VaultBase
 package import VaultCrypto
-public import VaultErrors
 
 /// The offsets of a pack's parts, which follow from its length, its number of pieces and its catalog's length.
 package struct PackLayout: Equatable, Sendable {

@@ -1,8 +1,5 @@
-public import StrictJSON
-import VaultBytes
-package import VaultCrypto
-public import VaultErrors
-public import VaultKeys
+public import VaultBase
+public import VaultCrypto
 
 /// The key of one pack ID, and the keys derived from it: `HKDF-Expand-SHA-512(content key,
 /// "assetvault/v1/" || name)` (RFC 5869, section 2.3). A class, so that the secret bytes exist once.

@@ -1,11 +1,10 @@
-import VaultCrypto
-public import VaultErrors
-public import VaultKeys
+public import VaultCrypto
+public import VaultBase
 
 extension KeyProvider {
     /// The content key of `id`: unwrapped from one of `slots`, or injected by itself. Every candidate is tried, each
     /// key ID is looked up once, and a key is used only if its ID is `id`. Throws `.key` when there is none, also where some key
-    /// was not looked up, as the provider's limit was reached (``VaultKeys/CachingKeyProvider``).
+    /// was not looked up, as the provider's limit was reached (``VaultCrypto/CachingKeyProvider``).
     ///
     /// Packs have few vault keys among them, and each a content key of its own: the slots are looked at first, so that a provider that
     /// runs a command for each lookup runs few.

@@ -1,5 +1,4 @@
-import StrictJSON
-public import VaultErrors
+public import VaultBase
 
 /// A version of an app: numbers between full stops, such as `2.1`. Missing numbers count as 0.
 public struct AppVersion: Sendable {

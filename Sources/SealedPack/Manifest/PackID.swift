@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 
 /// The name of a pack: lowercase segments joined by `/`, for example `levels/one`.
 ///

@@ -1,7 +1,6 @@
-public import StrictJSON
+public import VaultBase
 public import SystemPackage
 public import VaultCrypto
-public import VaultErrors
 import VaultFileSystem
 
 /// The public description of one sealed pack: length and digests, ID, policy, and the slots with its content key. It is

@@ -1,5 +1,4 @@
-package import StrictJSON
-package import VaultErrors
+package import VaultBase
 
 extension PackOffer {
     /// Its members in a manifest.

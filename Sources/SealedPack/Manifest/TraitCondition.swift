@@ -1,6 +1,4 @@
-public import StrictJSON
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 
 /// Which devices a variant serves, by one trait. The variants of a file are conditions of which every device meets exactly one, so a
 /// client decides on each pack by itself.

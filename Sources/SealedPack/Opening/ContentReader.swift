@@ -1,5 +1,5 @@
 import Synchronization
-public import VaultErrors
+public import VaultBase
 
 /// Reads ranges of one part of a pack's content, in any order. Keeps the last piece, so that sequential small reads
 /// open each piece once. Many tasks may read at once.

@@ -1,9 +1,6 @@
-import VaultConcurrency
-package import VaultContent
-import VaultCrypto
-public import VaultErrors
+public import VaultBase
+public import VaultCrypto
 public import VaultFileSystem
-public import VaultKeys
 
 /// A pack that is read with its content key: its index and catalog are verified, its pieces are verified as they are
 /// read. Many tasks may read at once.

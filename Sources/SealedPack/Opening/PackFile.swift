@@ -1,6 +1,6 @@
 public import SystemPackage
 import VaultCrypto
-public import VaultErrors
+public import VaultBase
 public import VaultFileSystem
 
 /// An open file that is shared by several tasks.

@@ -1,6 +1,5 @@
-import VaultConcurrency
+public import VaultBase
 public import VaultCrypto
-public import VaultErrors
 public import VaultFileSystem
 
 /// The result of verifying a pack without any key: every byte belongs to a part, and every part has a digest.

@@ -1,8 +1,7 @@
 import Synchronization
 public import SystemPackage
-import VaultContent
 import VaultCrypto
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// Creates the folders of a tree in the order of the catalog, and determines the files of each piece's bytes.

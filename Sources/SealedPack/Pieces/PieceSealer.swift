@@ -1,7 +1,5 @@
-import VaultBytes
-import VaultContent
+package import VaultBase
 package import VaultCrypto
-package import VaultErrors
 
 /// An encrypted piece with its values for index and catalog.
 package struct SealedPiece: Sendable {

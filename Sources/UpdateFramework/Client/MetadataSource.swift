@@ -1,5 +1,5 @@
 import Synchronization
-public import VaultErrors
+public import VaultBase
 
 /// The source of a site's metadata: a host or a folder. It is not trusted.
 public protocol MetadataSource: Sendable {

@@ -1,6 +1,6 @@
 import Synchronization
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// A client's stored metadata as a source, under the names that a host uses. It is trusted no more than a host.

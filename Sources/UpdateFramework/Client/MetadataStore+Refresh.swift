@@ -1,6 +1,6 @@
 import SystemPackage
 import VaultCrypto
-public import VaultErrors
+public import VaultBase
 
 extension MetadataStore {
     /// Updates the trusted metadata: the whole workflow of section 5 for the top-level roles.

@@ -1,7 +1,6 @@
 public import SystemPackage
-import VaultBytes
+public import VaultBase
 public import VaultCrypto
-public import VaultErrors
 import VaultFileSystem
 
 /// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json`, `targets.json` and

@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 
 extension TrustChain {
     /// Verifies a site from its root, and stores nothing, as for an audit.

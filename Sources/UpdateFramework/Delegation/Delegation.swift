@@ -1,6 +1,5 @@
-public import StrictJSON
+public import VaultBase
 import VaultCrypto
-import VaultErrors
 
 /// A delegated role: for which paths, and whose signatures count (TUF section 4.5).
 public struct Delegation: Sendable, Hashable {

@@ -1,6 +1,5 @@
-import StrictJSON
+import VaultBase
 import VaultCrypto
-import VaultErrors
 
 /// Delegation of all paths to 2^n equal roles by the first n bits of their SHA-256 (succinct_roles, TUF section 4.5): each
 /// path belongs to one bin, so that a client reads only the bins that it needs.

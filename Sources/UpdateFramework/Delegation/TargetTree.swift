@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 
 /// All metadata of a site: its chain of trust, and every delegated role.
 ///

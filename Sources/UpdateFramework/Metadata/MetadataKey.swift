@@ -1,5 +1,4 @@
-import StrictJSON
-import VaultBytes
+import VaultBase
 public import VaultCrypto
 
 /// A public key in metadata (TUF section 4.2.2).

@@ -1,6 +1,5 @@
-import StrictJSON
+import VaultBase
 public import VaultCrypto
-import VaultErrors
 
 /// An entry of the timestamp or snapshot for a metadata file (METAFILES, section 4.4).
 public struct MetadataReference: Sendable, Hashable {

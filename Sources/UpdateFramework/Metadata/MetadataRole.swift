@@ -1,6 +1,4 @@
-import StrictJSON
-import VaultBytes
-import VaultErrors
+import VaultBase
 
 /// A top-level or delegated role, by its name (TUF section 2.1).
 ///

@@ -1,6 +1,5 @@
-public import StrictJSON
+public import VaultBase
 public import VaultCrypto
-public import VaultErrors
 
 /// The signed entry of a targets role for one file (TUF section 4.5).
 public struct TargetRecord: Sendable, Hashable {

@@ -1,6 +1,4 @@
-public import StrictJSON
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 
 /// A well-formed metadata file whose signatures are not verified: nothing in it is trusted.
 public struct UnverifiedMetadata: Sendable {

@@ -1,6 +1,5 @@
-public import StrictJSON
+public import VaultBase
 public import VaultCrypto
-public import VaultErrors
 
 /// Metadata that is not signed yet.
 ///

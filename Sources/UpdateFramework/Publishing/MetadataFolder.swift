@@ -1,5 +1,5 @@
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// A site's local folder of metadata, to read from and to publish to.

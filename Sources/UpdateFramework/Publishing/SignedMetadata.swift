@@ -1,7 +1,5 @@
-import StrictJSON
-import VaultBytes
+public import VaultBase
 public import VaultCrypto
-public import VaultErrors
 
 /// Metadata with the signatures made so far, as a file. The same content and keys always give the same bytes, in
 /// whatever order they signed.

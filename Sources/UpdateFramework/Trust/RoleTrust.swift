@@ -1,6 +1,5 @@
-import StrictJSON
+public import VaultBase
 public import VaultCrypto
-public import VaultErrors
 
 /// The keys of a role, and how many of them must sign (ROLE in section 4.3).
 public struct RoleTrust: Sendable, Hashable {

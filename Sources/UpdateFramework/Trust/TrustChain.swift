@@ -1,4 +1,4 @@
-public import VaultErrors
+public import VaultBase
 
 /// A site's complete top-level metadata, each file verified by the one before it, and none of them expired at the given
 /// time (sections 5.3.10 to 5.6).

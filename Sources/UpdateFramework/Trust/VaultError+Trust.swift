@@ -1,4 +1,4 @@
-import VaultErrors
+import VaultBase
 
 /// The refusals of this module, each with a remedy.
 extension VaultError {

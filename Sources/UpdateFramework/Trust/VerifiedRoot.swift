@@ -1,6 +1,5 @@
-public import StrictJSON
+public import VaultBase
 public import VaultCrypto
-public import VaultErrors
 
 /// The root of trust: it names the keys of all roles, its own included (TUF section 4.3).
 public struct VerifiedRoot: VerifiedMetadata {

@@ -1,6 +1,4 @@
-import StrictJSON
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 
 /// The timestamp: the newest snapshot (TUF section 4.6).
 public struct VerifiedTimestamp: VerifiedMetadata {

@@ -1,7 +1,7 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// What a site's vault listed under earlier snapshots, as far as their metadata is kept here or at the host.

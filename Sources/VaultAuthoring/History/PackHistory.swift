@@ -1,10 +1,8 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
-import VaultKeys
 import VaultSite
 
 /// Earlier versions of packs, from all kept metadata that a vault has signed.

@@ -1,9 +1,7 @@
 import SealedPack
-import StrictJSON
+public import VaultBase
 public import UpdateFramework
-import VaultBytes
 import VaultCrypto
-public import VaultErrors
 import VaultSite
 
 /// Names a published state of a site: everything that stands under one snapshot.

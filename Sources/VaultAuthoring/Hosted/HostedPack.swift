@@ -1,7 +1,7 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 import VaultTransport

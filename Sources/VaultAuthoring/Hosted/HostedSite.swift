@@ -1,10 +1,9 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import Synchronization
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
 import VaultFileSystem
 import VaultSite
 

@@ -1,6 +1,6 @@
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

@@ -1,9 +1,9 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultSite
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.

@@ -1,5 +1,5 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import UpdateFramework
 import VaultSite
 

@@ -1,8 +1,7 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import UpdateFramework
-import VaultErrors
 import VaultSite
 
 /// Decides which metadata is signed again: changed content, files that refer to it, less than a quarter of the period

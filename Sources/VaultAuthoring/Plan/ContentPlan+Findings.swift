@@ -1,7 +1,5 @@
 import SealedPack
-import StrictJSON
-import VaultContent
-public import VaultErrors
+public import VaultBase
 public import VaultSite
 
 /// What limits forbid, or is probably a mistake.

@@ -1,11 +1,9 @@
-import PackSources
 public import SealedPack
 import SystemPackage
 import UpdateFramework
-public import VaultContent
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
-public import VaultKeys
+public import VaultCrypto
 public import VaultSite
 
 /// The packs that the sources of a vault make now. Sources are looked at, and nothing is sealed or written.

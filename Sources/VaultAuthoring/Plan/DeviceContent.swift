@@ -1,7 +1,5 @@
 public import SealedPack
-import StrictJSON
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 public import VaultSite
 
 /// What one device gets of a plan: of packs that are variants of each other only the one that fits it.

@@ -1,8 +1,5 @@
-import PackSources
 public import SealedPack
-public import StrictJSON
-public import VaultContent
-public import VaultErrors
+public import VaultBase
 
 /// Where a file of the sources goes, and which rules say so.
 public struct FileExplanation: Sendable {

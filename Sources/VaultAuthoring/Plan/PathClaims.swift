@@ -1,9 +1,6 @@
-import PackSources
 public import SealedPack
-import StrictJSON
-public import VaultContent
+import VaultBase
 import VaultCrypto
-import VaultErrors
 import VaultFileSystem
 
 /// Which pack has each path first. Of one source a device has a path once; of packs of several sources with a common tag, which a request

@@ -1,8 +1,8 @@
 import SealedPack
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultSite
 
 /// What a vault's own site lists, however old it is, by declared IDs. Nothing before the first publication, and for a team,

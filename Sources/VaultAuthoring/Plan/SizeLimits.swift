@@ -1,5 +1,4 @@
-import StrictJSON
-public import VaultErrors
+public import VaultBase
 
 /// Limits that the packs of a vault are compared with, in bytes opened; nil for none.
 public struct SizeLimits: Sendable, Equatable {

@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import UpdateFramework
-import VaultErrors
 import VaultSite
 
 /// What is known of the versions before a publication.

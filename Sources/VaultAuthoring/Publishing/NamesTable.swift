@@ -1,11 +1,8 @@
-import PackSealing
-import PackSources
 import SealedPack
 import SystemPackage
-import VaultContent
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultSite
 
 /// The table of quiet names that a publication goes on with. Each version that differs gets a content key of its own, so that a key

@@ -1,13 +1,9 @@
-import PackSealing
-import PackSources
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultContent
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
 import VaultSite
 
 /// Writes packs to a site's targets, under names that no metadata lists yet.

@@ -1,7 +1,7 @@
 public import SealedPack
 import SystemPackage
 import UpdateFramework
-public import VaultErrors
+public import VaultBase
 public import VaultSite
 
 /// Lists packs of one channel in another one. Nothing is sealed: only metadata is signed and written.

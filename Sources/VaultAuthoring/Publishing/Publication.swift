@@ -1,8 +1,7 @@
-import PackSources
 public import SealedPack
 import SystemPackage
 import UpdateFramework
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 import VaultSite
 

@@ -1,9 +1,8 @@
-import PackSealing
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 import VaultSite
 
 /// The next content of a vault's listing: packs are sealed, nothing is signed.

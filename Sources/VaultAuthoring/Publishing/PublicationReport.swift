@@ -1,6 +1,5 @@
-import PackSealing
 public import SealedPack
-public import VaultErrors
+public import VaultBase
 public import VaultSite
 
 /// The result of a publication.

@@ -1,8 +1,7 @@
-import PackSealing
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The files of published packs, on this machine and at the host.

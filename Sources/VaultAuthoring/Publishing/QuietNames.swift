@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import UpdateFramework
-import VaultErrors
 import VaultSite
 
 /// Gives packs the IDs and offers that a site lists: as declared, or keyed digests with what keyless clients need.

@@ -1,7 +1,7 @@
 import SealedPack
 import UpdateFramework
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 import VaultSite
 
 /// Who listed packs are sealed for: whom a pack is for holds in every channel, whatever version it lists.

@@ -1,8 +1,7 @@
 public import SealedPack
-import StrictJSON
+public import VaultBase
 import SystemPackage
 import UpdateFramework
-public import VaultErrors
 public import VaultSite
 
 /// Puts live again what was listed before. Nothing is sealed, and metadata only are signed and written.

@@ -1,5 +1,5 @@
 import SealedPack
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// What a publication costs clients.

@@ -1,9 +1,5 @@
-import PackSources
 import SealedPack
-import StrictJSON
-import VaultBytes
-import VaultContent
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// The files of a tree that are variants of others: each device gets one variant of each file.

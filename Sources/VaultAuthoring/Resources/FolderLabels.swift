@@ -1,9 +1,6 @@
-import PackSources
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
-import VaultContent
-import VaultErrors
 import VaultFileSystem
 
 /// Tags that stand where the files are: `.assetvault.json` in a folder of a resource tree.

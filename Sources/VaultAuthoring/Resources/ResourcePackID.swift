@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import VaultCrypto
-import VaultErrors
 
 extension PackID {
     /// The ID of the pack for one set of tags and one set of devices, such as `game/level1.level2/scale-2`.

@@ -1,9 +1,5 @@
-import PackSources
 import SealedPack
-import StrictJSON
-import VaultBytes
-import VaultContent
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// Tags and traits for the files that match its patterns.

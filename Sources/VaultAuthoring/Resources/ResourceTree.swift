@@ -1,8 +1,5 @@
-import PackSources
 public import SealedPack
-import StrictJSON
-import VaultContent
-import VaultErrors
+import VaultBase
 
 /// A source tree whose files are divided into packs by their tags and traits; a member of `"resources"` in `vault.json`.
 public struct ResourceTree: Sendable {

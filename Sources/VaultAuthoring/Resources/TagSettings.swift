@@ -1,6 +1,5 @@
 import SealedPack
-import StrictJSON
-import VaultErrors
+import VaultBase
 
 /// When the packs of a tag are fetched: with the installation, afterwards in the listed order, or on demand, as all others.
 struct TagCategories: Sendable {

@@ -1,7 +1,5 @@
 import SealedPack
-import StrictJSON
-import VaultBytes
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// The traits of a resource tree, and how devices choose among their values: the member `"traits"`, such as

@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 public import UpdateFramework
-import VaultErrors
 import VaultSite
 
 /// Which metadata of a site must stay, and which packs because of it.

@@ -1,8 +1,7 @@
 import SealedPack
-import StrictJSON
+public import VaultBase
 public import SystemPackage
 public import UpdateFramework
-public import VaultErrors
 import VaultFileSystem
 public import VaultSite
 

@@ -1,6 +1,6 @@
 public import SealedPack
-public import VaultErrors
-public import VaultKeys
+public import VaultBase
+public import VaultCrypto
 
 /// The vault keys that an author seals for and opens with: the vault's own, and those of all audiences. None of them has the ID of
 /// another one.

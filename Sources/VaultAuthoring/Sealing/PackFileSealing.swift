@@ -1,8 +1,6 @@
-public import PackSealing
-public import PackSources
 import SealedPack
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// Makes a pack file and the manifest beside it. Neither has its name before it is complete and on the disk.

@@ -1,8 +1,6 @@
-public import PackSources
 import SealedPack
-import StrictJSON
+public import VaultBase
 public import SystemPackage
-public import VaultErrors
 public import VaultFileSystem
 
 /// The files to seal: a folder, or an archive unpacked into a private folder that is removed with this value.

@@ -1,10 +1,9 @@
-public import PackSources
 public import SealedPack
 import SystemPackage
 public import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-public import VaultKeys
+public import VaultCrypto
 public import VaultSite
 
 /// What an author's command is given beside the vault and the change that it makes.

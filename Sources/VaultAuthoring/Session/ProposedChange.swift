@@ -2,7 +2,7 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 import VaultSite
 

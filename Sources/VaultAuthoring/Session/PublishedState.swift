@@ -1,9 +1,9 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultSite
 
 /// The published state of a vault: a site, or the role of a team in another vault's site.

@@ -1,7 +1,7 @@
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

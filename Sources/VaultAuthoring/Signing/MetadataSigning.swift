@@ -1,7 +1,7 @@
 import SystemPackage
 import UpdateFramework
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 
 /// Signs metadata with the keys at hand, or uses signatures that were made elsewhere.
 struct MetadataSigning {

@@ -1,8 +1,7 @@
-import StrictJSON
+public import VaultBase
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-public import VaultErrors
 import VaultFileSystem
 
 extension VaultFolder {

@@ -1,9 +1,8 @@
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
 
 /// The signing keys in a vault's `keys/`, each PEM file read once. The metadata decides for which role a key signs,
 /// not the file's name.

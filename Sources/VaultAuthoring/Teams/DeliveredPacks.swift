@@ -1,9 +1,7 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import UpdateFramework
-import VaultBytes
-import VaultErrors
 import VaultFileSystem
 import VaultSite
 

@@ -2,7 +2,7 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

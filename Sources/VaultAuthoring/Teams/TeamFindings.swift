@@ -1,7 +1,7 @@
 import SealedPack
 import UpdateFramework
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 import VaultSite
 
 /// What is wrong, or probably a mistake, with what teams deliver; 'plan' and each publication, tried or real, find the same.

@@ -1,6 +1,6 @@
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// The team metadata that a site publishes. A delivery that can't be verified is a warning: the listed metadata of

@@ -1,11 +1,7 @@
-import PackSources
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
-import VaultContent
 import VaultCrypto
-import VaultErrors
-import VaultKeys
 import VaultSite
 
 /// Paths that packs of teams have with other content than another pack of the same tree of files: packs that requests by tag can

@@ -1,9 +1,8 @@
-import StrictJSON
+import VaultBase
 import SystemPackage
 import UpdateFramework
-import VaultErrors
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultSite
 
 /// Publishes the metadata of a team's role, to which another vault's site delegates.

@@ -1,9 +1,8 @@
-import StrictJSON
+public import VaultBase
 public import SystemPackage
 public import UpdateFramework
-public import VaultErrors
 import VaultFileSystem
-public import VaultKeys
+public import VaultCrypto
 import VaultSite
 
 /// Adds signatures to a pending file, where the keys are kept; no vault is needed.

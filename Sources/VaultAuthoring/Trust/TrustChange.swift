@@ -1,7 +1,7 @@
 import SystemPackage
 public import UpdateFramework
 public import VaultCrypto
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 import VaultSite
 

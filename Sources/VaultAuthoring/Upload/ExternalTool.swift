@@ -1,7 +1,7 @@
 import SealedPack
 import Subprocess
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// A program of the user, found in `PATH`, with the user's configuration: it has the environment of this process, and no input.

@@ -1,5 +1,5 @@
 import SystemPackage
-import VaultErrors
+import VaultBase
 
 /// A remote of the user's `rclone`, with its configuration and `RCLONE_*` variables.
 struct RcloneDestination: UploadDestination {

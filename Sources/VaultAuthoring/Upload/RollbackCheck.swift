@@ -1,5 +1,5 @@
 import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultSite
 
 /// Compares a site with what clients of a destination may have seen.

@@ -1,5 +1,5 @@
 import SystemPackage
-import VaultErrors
+import VaultBase
 
 /// What the user's `rsync` reaches: a folder, `user@host:path` over ssh, or a module of an rsync daemon. rsync writes each file under
 /// another name and renames it.

@@ -1,7 +1,6 @@
 public import SystemPackage
 public import UpdateFramework
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// Uploads a site so that clients see the old state or the new one, whole and valid, also where it is interrupted.

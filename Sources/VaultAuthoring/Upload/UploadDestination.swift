@@ -1,7 +1,7 @@
 import Foundation
 import SealedPack
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 import VaultTransport
 

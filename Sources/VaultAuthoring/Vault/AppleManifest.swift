@@ -1,7 +1,6 @@
 public import SealedPack
-import StrictJSON
+public import VaultBase
 public import SystemPackage
-public import VaultErrors
 import VaultFileSystem
 
 /// The manifest of one asset pack of Apple's Background Assets, as far as its members have a meaning here: `assetPackID`,

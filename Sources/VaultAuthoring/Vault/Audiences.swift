@@ -1,8 +1,7 @@
-import StrictJSON
+import VaultBase
 import Synchronization
 import SystemPackage
-import VaultErrors
-import VaultKeys
+import VaultCrypto
 
 /// For whom packs are sealed: the member `"audiences"` of `vault.json`, names with one key source each, such as
 /// `{"press": "file:keys/press.jwks"}`. Relative paths begin at the vault.

@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import UpdateFramework
-import VaultErrors
 
 extension AppVersionRange {
     /// The member `"apps"`, such as `{"from": "2.0", "before": "3.0"}`; all without it.

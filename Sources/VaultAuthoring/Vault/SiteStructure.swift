@@ -1,8 +1,7 @@
 import SealedPack
-import StrictJSON
+public import VaultBase
 public import SystemPackage
 public import UpdateFramework
-public import VaultErrors
 public import VaultSite
 
 /// How a vault's listing is divided among roles; members of `vault.json`.

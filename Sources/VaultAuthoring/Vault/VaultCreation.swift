@@ -1,10 +1,8 @@
-import StrictJSON
+public import VaultBase
 public import SystemPackage
 public import UpdateFramework
 import VaultCrypto
-public import VaultErrors
 import VaultFileSystem
-import VaultKeys
 
 extension VaultFolder {
     /// Makes a vault: settings, keys, and the root of trust. The folder may be new or empty, or hold `vault.json` and

@@ -1,6 +1,6 @@
 public import SystemPackage
 public import UpdateFramework
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

@@ -1,7 +1,6 @@
 public import SealedPack
-import StrictJSON
+public import VaultBase
 public import SystemPackage
-public import VaultErrors
 import VaultSite
 
 extension VaultSettings {

@@ -1,9 +1,7 @@
 public import SealedPack
-import StrictJSON
+public import VaultBase
 public import SystemPackage
 public import UpdateFramework
-import VaultBytes
-public import VaultErrors
 import VaultFileSystem
 import VaultSite
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 struct Downloader: AsyncParsableCommand {

@@ -3,8 +3,7 @@ import AssetVault
 import SealedPack
 import Synchronization
 import SystemPackage
-import VaultBytes
-import VaultErrors
+import VaultBase
 import VaultSite
 
 struct Fetch: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import AssetVault
 import SealedPack
 import Synchronization
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// Prints a client's updates: one bar for each kind of step, and a line for each finished pack. Failures are printed at

@@ -2,8 +2,7 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import UpdateFramework
-import VaultBytes
-import VaultErrors
+import VaultBase
 
 struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
-import VaultErrors
+import VaultBase
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,8 +3,7 @@ import AssetVault
 import SealedPack
 import UpdateFramework
 import VaultAuthoring
-import VaultBytes
-import VaultErrors
+import VaultBase
 
 struct Usage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

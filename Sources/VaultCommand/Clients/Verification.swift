@@ -1,6 +1,6 @@
 import ArgumentParser
 import AssetVault
-import VaultErrors
+import VaultBase
 
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

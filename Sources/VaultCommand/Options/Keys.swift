@@ -2,9 +2,8 @@ import ArgumentParser
 import Synchronization
 import SystemPackage
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
 
 /// Where keys come from; several sources are asked in their order.
 struct KeyOptions: ParsableArguments {

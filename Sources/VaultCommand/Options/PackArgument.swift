@@ -3,10 +3,10 @@ import AssetVault
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultAudit
-import VaultErrors
+import VaultAuthoring
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultSite
 import VaultTransport
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import VaultAuthoring
-import VaultErrors
+import VaultBase
 
 /// A number of bytes, as options take it: `500`, `10MB`, `1.5GiB`.
 struct ByteCount: ExpressibleByArgument, Equatable, CustomStringConvertible {

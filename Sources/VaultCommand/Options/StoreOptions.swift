@@ -2,7 +2,7 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The areas of a store.

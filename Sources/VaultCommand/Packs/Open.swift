@@ -1,8 +1,7 @@
 import ArgumentParser
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
-import VaultErrors
 import VaultFileSystem
 
 struct Open: AsyncParsableCommand {

@@ -1,10 +1,9 @@
 import ArgumentParser
-import PackSources
+import VaultAuthoring
 import SealedPack
-import VaultContent
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

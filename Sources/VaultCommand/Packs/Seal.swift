@@ -1,10 +1,8 @@
 public import ArgumentParser
-import PackSealing
-import PackSources
+import VaultAuthoring
 public import SealedPack
 import SystemPackage
-import VaultAuthoring
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 struct Seal: AsyncParsableCommand {

@@ -2,8 +2,8 @@ import ArgumentParser
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultAudit
-import VaultErrors
+import VaultAuthoring
+import VaultBase
 import VaultFileSystem
 import VaultSite
 import VaultTransport

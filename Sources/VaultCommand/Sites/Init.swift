@@ -2,7 +2,7 @@ import ArgumentParser
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 struct Init: AsyncParsableCommand {

@@ -1,10 +1,9 @@
 import ArgumentParser
 import SealedPack
-import StrictJSON
+import VaultBase
 import UpdateFramework
-import VaultAudit
-import VaultErrors
-import VaultKeys
+import VaultAuthoring
+import VaultCrypto
 import VaultSite
 import VaultTransport
 

@@ -1,13 +1,10 @@
 import ArgumentParser
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultBytes
-import VaultContent
-import VaultErrors
-import VaultKeys
+import VaultCrypto
 import VaultSite
 
 struct Plan: AsyncParsableCommand {

@@ -2,10 +2,9 @@ import ArgumentParser
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultAudit
 import VaultAuthoring
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 import VaultSite
 import VaultTransport
 

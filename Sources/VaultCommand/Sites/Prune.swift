@@ -2,8 +2,7 @@ import ArgumentParser
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultBytes
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

@@ -1,6 +1,6 @@
 import SealedPack
 import VaultAuthoring
-import VaultErrors
+import VaultBase
 import VaultSite
 
 extension PublicationReport: Report {

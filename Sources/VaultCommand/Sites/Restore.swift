@@ -3,7 +3,7 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultErrors
+import VaultBase
 import VaultSite
 
 struct Restore: AsyncParsableCommand {

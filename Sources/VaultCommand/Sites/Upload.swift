@@ -2,7 +2,7 @@ import ArgumentParser
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultErrors
+import VaultBase
 
 struct Upload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Synchronization
 import SystemPackage
-import VaultErrors
 import VaultFileSystem
 import VaultSite
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import SealedPack
-import VaultErrors
+import VaultBase
 
 extension Hint {
     /// What the reader writes on the command line.

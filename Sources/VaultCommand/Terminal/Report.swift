@@ -1,5 +1,4 @@
-import StrictJSON
-import VaultErrors
+import VaultBase
 
 /// What a command answers: lines for people, or with `--json` one object for scripts. One table of columns says both.
 protocol Report {

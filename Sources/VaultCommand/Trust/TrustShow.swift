@@ -3,7 +3,7 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultCrypto
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 import VaultTransport

@@ -1,5 +1,4 @@
-package import StrictJSON
-package import VaultErrors
+package import VaultBase
 
 /// How a store remembers them: an object with the values of each trait, or `"all"`. Other than in a command line a value may
 /// contain any character.

@@ -1,7 +1,5 @@
 import SealedPack
-import StrictJSON
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 
 /// What a device states of itself: for each trait its values, the preferred one first.
 public struct DeviceTraits: Sendable, Hashable {

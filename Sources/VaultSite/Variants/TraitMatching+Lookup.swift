@@ -1,6 +1,5 @@
 package import SealedPack
-import StrictJSON
-import VaultBytes
+import VaultBase
 
 extension TraitCondition {
     /// The condition for one of several values; nil where there is no other one, which serves all devices.

@@ -1,7 +1,5 @@
 public import SealedPack
-import StrictJSON
-import VaultBytes
-public import VaultErrors
+public import VaultBase
 
 /// Chooses the packs that are for a device: those whose conditions it meets. A pack without conditions is for every device.
 ///

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
-import VaultErrors
+import VaultBase
 
 /// An arriving body, part by part as the connection gives it; fails when it arrives too slowly.
 struct HTTPBodyChunks: ChunkSource {

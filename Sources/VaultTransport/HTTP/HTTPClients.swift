@@ -3,7 +3,7 @@ import NIOCore
 import NIOSSL
 import Synchronization
 public import SystemPackage
-public import VaultErrors
+public import VaultBase
 import VaultFileSystem
 
 /// One client for each name reached over TLS, which checks certificates against that name; and one for everything else.

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The head of a response, validated against the request.

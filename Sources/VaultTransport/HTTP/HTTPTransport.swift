@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-public import VaultErrors
+public import VaultBase
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.URL

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import SystemPackage
-import VaultErrors
+import VaultBase
 
 extension VaultError {
     /// Explains a failed request or a broken body: the host or the network failed.

@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import Testing
-import VaultErrors
 import VaultSite
 
 @testable import AssetVault

@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 import Testing
 import VaultAuthoring
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// An update downloads what changed.

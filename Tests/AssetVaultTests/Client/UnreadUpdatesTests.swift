@@ -1,6 +1,6 @@
 import SealedPack
 import Testing
-import VaultErrors
+import VaultBase
 
 @testable import AssetVault
 

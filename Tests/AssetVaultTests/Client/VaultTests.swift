@@ -2,7 +2,7 @@ import FaultServer
 import SealedPack
 import Synchronization
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

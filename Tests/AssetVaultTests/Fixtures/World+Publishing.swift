@@ -1,9 +1,8 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultErrors
 import VaultFileSystem
 
 /// What the vault publishes.

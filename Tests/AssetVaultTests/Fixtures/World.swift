@@ -6,9 +6,9 @@ import Synchronization
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultErrors
+import VaultBase
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 import VaultTransport
 
 /// A vault, the host of its site, and the stores of its clients, in a folder that is removed at the end.

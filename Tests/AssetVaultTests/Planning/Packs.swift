@@ -1,5 +1,5 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import VaultCrypto
 import VaultTransport
 

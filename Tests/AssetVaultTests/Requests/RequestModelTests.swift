@@ -123,7 +123,7 @@ private struct Round {
     /// Fails, and ends the test, where there are objections.
     private func require(_ objections: [String]) throws {
         let story = ([objections.joined(separator: "\n")] + history.suffix(30)).joined(separator: "\n")
-        let modules = /(AssetVaultTests\.RequestPeer|AssetVaultTests|VaultErrors\.VaultError)\./
+        let modules = /(AssetVaultTests\.RequestPeer|AssetVaultTests|VaultBase\.VaultError)\./
         try #require(objections.isEmpty, "in round \(number): \(story.replacing(modules, with: ""))")
     }
 }

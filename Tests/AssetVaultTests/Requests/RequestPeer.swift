@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// A process of `request-peer`, which uses a store as it is told.

@@ -3,7 +3,7 @@ import Testing
 import VaultFileSystem
 
 @testable import AssetVault
-@testable import VaultConcurrency
+@testable import VaultBase
 
 /// What work that runs learns of its priority.
 @Suite(.timeLimit(.minutes(1))) struct WorkQueueTests {

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Versions of a pack for different versions of the app, as other TUF clients see them;

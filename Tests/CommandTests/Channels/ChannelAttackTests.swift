@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// What a hostile host can make of a site's channels with the keys of the snapshot and the timestamp;

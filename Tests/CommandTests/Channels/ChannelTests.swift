@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Several lists of packs of one site, as other TUF clients see them; `Scripts/Channels/channel.txt` is about ours.

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A promotion of what a thief of a key listed; `Scripts/Channels/promotion.txt` has the publisher's own.

@@ -1,5 +1,5 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Which files a key opens where names are quiet; `Scripts/Channels/quiet-audience.txt` has who reads the names.

@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Sites whose public metadata hold no readable names; `Scripts/Channels/quiet-name.txt` has what is done with them.

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A table of quiet names where a process is killed, or the publisher signs none; `Scripts/Channels/quiet-table.txt` has tables

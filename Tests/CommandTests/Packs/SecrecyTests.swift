@@ -1,8 +1,7 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
-import VaultBytes
 import VaultCrypto
 
 /// No command prints a key, or writes one to a file other than the key file: in raw, hex or Base64 form.

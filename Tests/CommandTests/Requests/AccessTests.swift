@@ -1,6 +1,6 @@
 import FaultServer
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Programs that run with packs in access.

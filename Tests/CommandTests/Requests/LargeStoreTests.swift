@@ -1,6 +1,6 @@
 import Foundation
 import Sampling
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A game of 20 GB in 300 packs: what a request for one tag, and the decision which packs go, cost. Its files are sparse: none of

@@ -1,5 +1,5 @@
 import Foundation
-import StrictJSON
+import VaultBase
 
 /// A JSON document of a script, in which a path of words leads to a value: `packs level policy`.
 ///

@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A device whose traits change: the host sends the difference, and nothing else.

@@ -1,6 +1,6 @@
 import FaultServer
 import Sampling
-import StrictJSON
+import VaultBase
 import Testing
 
 /// The reports of `downloader`.

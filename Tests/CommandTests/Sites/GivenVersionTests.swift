@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A version number is given once, whoever publishes, and from wherever: clients and kept metadata may have it.

@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// What a runner without the site reads of all earlier publications. The host has pruned metadata between.

@@ -1,6 +1,6 @@
 import FaultServer
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Hosts that are refused as the base of a publication, without writing anything.

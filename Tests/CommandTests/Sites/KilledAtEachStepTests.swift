@@ -3,7 +3,7 @@ import Sampling
 import Testing
 
 @testable import AssetVault
-@testable import PackSealing
+@testable import VaultAuthoring
 @testable import SealedPack
 
 /// Every step of every operation, killed right after it: the version in use stays complete, repeating the command

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Requests by tag where only a newer release can read one of the packs: they are not answered in part.

@@ -1,6 +1,6 @@
 import FaultServer
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A file that moves to another tag of a resource tree keeps its pieces, and clients download none of them again.

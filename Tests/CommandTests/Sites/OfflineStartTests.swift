@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A host that goes away during a refresh: packs that were accepted before still open.

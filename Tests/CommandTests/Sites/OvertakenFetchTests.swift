@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A slow fetch that is overtaken by one with newer metadata.

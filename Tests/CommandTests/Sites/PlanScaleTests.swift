@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// What a plan of a large game costs: it looks at names and sizes, and reads the first bytes of files.

@@ -1,5 +1,5 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// The example of a `vault.json` in the documentation publishes as it stands.

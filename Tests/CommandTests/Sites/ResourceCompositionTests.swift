@@ -1,6 +1,6 @@
 import Foundation
 import Sampling
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Files that move, are tagged anew, renamed, or get other variants: the packs follow a model, and no content is downloaded twice.

@@ -1,5 +1,5 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Two concurrent publishers of one vault.

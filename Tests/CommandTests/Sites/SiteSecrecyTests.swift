@@ -1,7 +1,6 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
-import VaultBytes
 import VaultCrypto
 
 /// No key, in any notation, in published, stored or printed bytes; and no plaintext without a key.

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Packs of a later format: a fetch names and skips them.

@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 

@@ -1,7 +1,7 @@
 import FaultServer
 import Foundation
 import Sampling
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Updates that `plan` computes, compared with the real ones, and of very many packs.

@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Metadata without end, and hosts that can't be reached: the old version stays in use.

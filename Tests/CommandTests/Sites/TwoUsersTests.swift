@@ -1,6 +1,6 @@
 import Foundation
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 

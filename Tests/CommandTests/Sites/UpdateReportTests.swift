@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// The update costs that `publish` reports before signing, compared with the real ones.

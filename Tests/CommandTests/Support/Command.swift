@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import SystemPackage
 import Testing
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// The built command, run as a real process.

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 
 extension JSONValue {
     /// The value at a path of members; nil when one is missing.

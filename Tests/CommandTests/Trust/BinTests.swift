@@ -1,6 +1,6 @@
 import FaultServer
 import Sampling
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A listing in hash bins: a change affects one bin, and readers fetch only that.

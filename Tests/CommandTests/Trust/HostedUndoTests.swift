@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// What a runner without the site takes back from the state of a host that fails, or of one that another publisher changes.

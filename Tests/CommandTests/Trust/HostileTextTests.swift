@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Names chosen by a hostile publisher, team or uploader: no command lets them control a terminal or forge a line.

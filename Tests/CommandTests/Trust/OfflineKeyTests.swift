@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Offline keys: files wait for signatures, are signed elsewhere, and are published then.

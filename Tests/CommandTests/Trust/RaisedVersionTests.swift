@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A thief of keys uses up the version numbers; the publisher and all clients recover as Trust.md says.

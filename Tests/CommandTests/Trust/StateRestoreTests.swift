@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A resource tree goes back to what it was under an earlier snapshot, also where the command is killed.

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Teams whose packs name any number of keys, so that none is left to be looked up for the studio's.

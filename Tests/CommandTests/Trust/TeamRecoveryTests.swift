@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A thief of a team's key has taken the last version number that there is, and clients have seen it. With another key of the

@@ -1,5 +1,5 @@
 import FaultServer
-import StrictJSON
+import VaultBase
 import Testing
 
 /// Which tags the packs of a team may have: those that the site grants, after its own packs.

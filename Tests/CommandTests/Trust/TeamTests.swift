@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A team publishes its part of a site with its own key; players fetch one site.

@@ -1,7 +1,7 @@
 import FaultServer
 import Foundation
 import Synchronization
-import VaultErrors
+import VaultBase
 import VaultTransport
 
 /// Sends any bytes as a host's answer, then closes the connection. The first byte chooses the request: a whole file, a part

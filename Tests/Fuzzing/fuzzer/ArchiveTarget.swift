@@ -1,7 +1,7 @@
 import Foundation
-import PackSources
+import VaultAuthoring
 import SystemPackage
-import VaultErrors
+import VaultBase
 
 /// Unpacks any bytes as an archive of up to 4 MiB.
 struct ArchiveTarget: FuzzTarget {

@@ -1,10 +1,9 @@
 import Foundation
-import PackSources
+import VaultAuthoring
 import SystemPackage
 import UpdateFramework
-import VaultAuthoring
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 
 /// Reads any bytes as the settings of a vault with some files, and plans its packs; the bytes after a zero are
 /// `.assetvault.json` in a folder of it.

@@ -3,8 +3,8 @@ import Foundation
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultErrors
-import VaultKeys
+import VaultBase
+import VaultCrypto
 import VaultTransport
 
 /// Changes what stands in shared and ephemeral storage, as an input says, and lets an app open what waits there. Version 1 of

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 
 /// A pack of an attacker with the content key: encrypted and hashed correctly, but every value in it can be wrong.
 struct ForgedPack {

@@ -1,7 +1,6 @@
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
-import VaultErrors
 import VaultFileSystem
 
 /// Packs of one test, as files.

@@ -1,13 +1,11 @@
 import Foundation
-import PackSources
+import VaultAuthoring
 import SealedPack
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
-import VaultContent
-import VaultErrors
 import VaultFileSystem
-import VaultKeys
+import VaultCrypto
 
 /// Collects the content of a pack in memory.
 struct MemorySink: ContentSink, ~Copyable {

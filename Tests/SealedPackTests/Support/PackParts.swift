@@ -1,5 +1,4 @@
-import StrictJSON
-import VaultBytes
+import VaultBase
 
 /// The parts of a pack, which can be changed and joined with a matching footer.
 struct PackParts {

@@ -1,8 +1,7 @@
-import PackSealing
-import PackSources
+import VaultAuthoring
 import SealedPack
 import SystemPackage
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 
 /// A pack that the module sealed.

@@ -1,7 +1,7 @@
 import Foundation
-import PackSources
+import VaultAuthoring
 import SystemPackage
-import VaultContent
+import SealedPack
 import VaultFileSystem
 
 /// A folder for one test, removed with its content.

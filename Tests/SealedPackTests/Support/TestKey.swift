@@ -1,6 +1,5 @@
 import SealedPack
 import VaultCrypto
-import VaultKeys
 
 /// A content key with a known secret, so that tests can compute what the format specifies.
 struct TestKey {

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 
 extension JSONObject {
     /// Changes the object at a path of members, each of which must be there.

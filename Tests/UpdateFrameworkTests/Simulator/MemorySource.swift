@@ -1,6 +1,6 @@
 import Synchronization
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 /// Serves files from memory and records requests.
 final class MemorySource: MetadataSource {

@@ -1,4 +1,4 @@
-import StrictJSON
+import VaultBase
 import VaultCrypto
 
 @testable import UpdateFramework

@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// An attack of a host, or of a thief of keys, on the second version of the team's metadata.
 struct TeamAttack: Sendable, CustomTestStringConvertible {

@@ -1,9 +1,8 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
-import VaultErrors
 
 /// A store in a temporary folder.
 final class TestClient: Sendable {

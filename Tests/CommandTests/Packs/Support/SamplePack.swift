@@ -1,7 +1,6 @@
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
-import VaultBytes
 
 /// A folder to seal and open in, with a vault key and a small source.
 struct SamplePack: Workplace {

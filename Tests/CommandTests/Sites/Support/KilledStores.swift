@@ -1,6 +1,6 @@
 import FaultServer
 import Foundation
-import StrictJSON
+import VaultBase
 import SystemPackage
 import Testing
 import VaultCrypto

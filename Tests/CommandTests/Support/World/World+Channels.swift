@@ -1,5 +1,5 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A vault with the channels `dev`, `beta` and `live`, and a pack `level`.

@@ -1,5 +1,5 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 /// A studio's vault, and that of a team that publishes `packs/dlc1/*` of its site with a key of its own.

@@ -1,5 +1,5 @@
 import Foundation
-import StrictJSON
+import VaultBase
 import Testing
 
 extension World {

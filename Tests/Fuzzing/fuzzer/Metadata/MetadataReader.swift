@@ -1,5 +1,5 @@
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 /// Reads any bytes as metadata, as far as it goes, and stops the program when a promise is broken.
 ///

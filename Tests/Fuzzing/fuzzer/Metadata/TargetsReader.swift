@@ -1,5 +1,5 @@
 import UpdateFramework
-import VaultErrors
+import VaultBase
 
 /// Reads all that targets metadata says, and makes a site of it where every delegated role says the same again.
 struct TargetsReader {

@@ -9,10 +9,10 @@
 // A failure is one line on standard error, "CATEGORY: text", and exit code 1.
 
 import Glibc
-import PackSources
+import VaultAuthoring
 import SystemPackage
-import VaultContent
-import VaultErrors
+import SealedPack
+import VaultBase
 import VaultFileSystem
 
 func readAll() throws(VaultError) -> [UInt8] {

@@ -1,5 +1,5 @@
 import VaultCrypto
-import VaultErrors
+import VaultBase
 
 typealias Bytes = [UInt8]
 typealias Operation = @Sendable ([Bytes]) throws(VaultError) -> Bytes

@@ -5,8 +5,7 @@
 
 import SystemPackage
 import VaultCrypto
-import VaultErrors
-import VaultKeys
+import VaultBase
 
 func line(_ kind: String, _ id: KeyID, _ secret: borrowing SecretBytes) -> String {
     let digest = secret.withBytes { SHA256.hash($0) }

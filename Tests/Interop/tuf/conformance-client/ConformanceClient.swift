@@ -1,8 +1,7 @@
 import ArgumentParser
 import SystemPackage
 import UpdateFramework
-import VaultBytes
-import VaultErrors
+import VaultBase
 import VaultFileSystem
 import VaultTransport
 

@@ -1,0 +1,133 @@
+public import SealedPack
+import UpdateFramework
+public import VaultBase
+public import VaultCrypto
+public import VaultSite
+import VaultTransport
+
+/// What an audit looked at, and what it found.
+public struct AuditReport: Sendable {
+    /// What the findings rest on.
+    public enum Trust: String, Sendable {
+        /// Signed metadata, verified from a root that the reader gave.
+        case pinned
+        /// Signed metadata, verified from the site's own first root: consistent, but nothing shows whose it is.
+        case unpinned
+        /// The metadata could not be verified; nothing that it says was believed.
+        case failed
+        /// The host could not be reached, or failed: there was nothing to verify.
+        case unread
+        /// No signed metadata was there to look at: a pack by itself.
+        case unsigned
+    }
+
+    /// The site or pack, as it was named.
+    public let subject: String
+    public internal(set) var trust = Trust.unsigned
+    public internal(set) var roles: [TrustSummary.Role] = []
+    public internal(set) var packs: [AuditedPack] = []
+    /// What was found about the subject as a whole; findings about one pack stand with it.
+    public internal(set) var findings: [Finding] = []
+    /// Bytes of all files that are exactly what was said of them.
+    public internal(set) var verifiedBytes: UInt64 = 0
+
+    init(subject: String) { self.subject = subject }
+
+    public var isPinned: Bool { trust == .pinned }
+
+    public var allFindings: [Finding] { findings + packs.flatMap(\.findings) }
+
+    /// How many findings are errors.
+    public var problemCount: Int { errors.count }
+
+    /// The findings that are errors, as they would be thrown.
+    public var errors: [VaultError] { allFindings.compactMap(\.error) }
+
+    /// The error that decides; nil when there is none. Where there are several kinds, distrust comes before damage,
+    /// damage before a host's failure, and that before a missing key.
+    public var gravestError: VaultError? {
+        let errors = errors
+        let order: [VaultError.Category] = [
+            .untrusted, .corrupt, .unreachable, .unavailable, .notHosted, .missing, .key,
+        ]
+        let category = order.first { category in errors.contains { $0.category == category } }
+        return errors.first { $0.category == category } ?? errors.first
+    }
+
+    /// Verifies a site's metadata, and notes its roles. Nil when it can't be believed: then the report says so, and
+    /// nothing below the metadata is to be looked at.
+    mutating func establishTrust(in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime) async -> TargetTree?
+    {
+        let tree: TargetTree
+        do throws(VaultError) {
+            // Digests are known, and comparable, whether or not the metadata have expired.
+            tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: .earliest)
+        } catch {
+            let failure = error.asMissingFile(in: site)
+            trust = failure.isHostFailure ? .unread : .failed
+            findings.append(Finding(failure))
+            let reason = failure.isHostFailure ? "be read" : "be verified"
+            findings.append(
+                Finding(
+                    .note, "not-looked-at",
+                    "its metadata could not \(reason), so nothing that it lists was looked at",
+                    at: subject, remedy: "audit it again when they can"))
+            return nil
+        }
+        trust = pinnedRoot == nil ? .unpinned : .pinned
+        roles = TrustSummary(of: tree, now: now).roles
+        findings += roles.filter { $0.expires <= now }.map {
+            Finding(
+                .error(.untrusted), "expired",
+                "version \($0.version) expired at \($0.expires), and now it is \(now)",
+                at: $0.role.fileName,
+                remedy:
+                    "check this machine's clock; if it is right, publish again: clients refuse what is new here"
+            )
+        }
+        findings += roles.filter { $0.isDue && now < $0.expires }.map {
+            .warning(
+                "expires-soon", "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
+                at: $0.role.fileName, remedy: "publish again before then, or clients refuse the site")
+        }
+        findings += tree.refusals.map { Finding($0.error.asMissingFile(in: site)) }
+        return tree
+    }
+
+    mutating func append(_ pack: AuditedPack) {
+        packs.append(pack)
+        if pack.isSound { verifiedBytes += pack.length }
+    }
+}
+
+/// One pack, and what was found about it.
+public struct AuditedPack: Sendable {
+    /// The pack's file or URL.
+    public let place: String
+    /// By its manifest or its catalog; nil when neither could be read.
+    public internal(set) var id: PackID?
+    /// What it is called, where its site lists it by a digest and a key opens the names.
+    public internal(set) var name: PackID?
+    public internal(set) var version: UInt64?
+    /// Bytes, as its manifest states them, else those of the file.
+    public internal(set) var length: UInt64 = 0
+    public internal(set) var pieceCount: UInt32?
+    /// The vault keys that it is sealed for, by its manifest.
+    public internal(set) var keyIDs: [KeyID] = []
+    /// How many files and empty folders were verified; nil without a key.
+    public internal(set) var verifiedEntries: Int?
+    public internal(set) var findings: [Finding] = []
+
+    init(place: String) { self.place = place }
+
+    /// Whether no finding is an error.
+    public var isSound: Bool { findings.allSatisfy { $0.error == nil } }
+}
+
+extension VaultError {
+    /// A folder does not fail as a host does: what it lacks is missing from it, and the site damaged.
+    func asMissingFile(in site: Site) -> VaultError {
+        guard isHostFailure, site.location.path != nil else { return self }
+        return VaultError(.corrupt, problem, at: place, remedy: remedy)
+    }
+}

@@ -1,0 +1,102 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultBase
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+/// What the metadata that a site's folder keeps lists beside the newest: earlier versions, which can be restored, and those
+/// of a publication that was interrupted. Only metadata that the site's own keys have signed counts.
+struct EarlierListings {
+    /// A file that only kept metadata lists, and which of them is the newest.
+    struct Listing {
+        let target: TargetRecord
+        let metadata: String
+    }
+
+    private(set) var listings: [Listing] = []
+    /// Kept metadata that can't be read.
+    private(set) var findings: [Finding] = []
+
+    init(in folder: MetadataFolder, of tree: TargetTree) async {
+        // Without versions in the names nothing is kept.
+        guard tree.chain.root.usesConsistentSnapshots, let files = try? folder.versions() else { return }
+        // The roots from the first one on, if they lead to the one that was verified; else that one alone.
+        let roots = (try? await RootHistory(fromFirstRootOf: folder)?.roots) ?? []
+        let isComplete = roots.contains { $0.digest == tree.chain.root.digest }
+        let signers = PackSigners(under: isComplete ? roots : [tree.chain.root], of: tree)
+        let newest = Dictionary(tree.targetsRoles.map { ($0.document.role, $0.version) }) { first, _ in first
+        }
+        var known = Set(tree.recordsOfAllChannels.map(\.hostedPath))
+        for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
+            do throws(VaultError) {
+                guard let metadata = try folder.metadata(in: file) else { continue }
+                for target in try metadata.records
+                where !known.contains(target.hostedPath) && signers.authorize(target, in: metadata) {
+                    known.insert(target.hostedPath)
+                    listings.append(Listing(target: target, metadata: file.hostedName))
+                }
+            } catch {
+                // What follows on the newest is no part of the site.
+                guard let role = file.role, let newest = newest[role], file.version < newest else { continue }
+                findings.append(
+                    .damaged(
+                        "earlier metadata that can't be read: \(error.problem)",
+                        at: folder.place(of: file.hostedName),
+                        remedy: "put the publisher's copy of it there, or prune it"))
+            }
+        }
+    }
+
+    /// Verifies the listed files in the site's folder. A host's files can't be listed, so of a host the newest metadata
+    /// counts alone.
+    func examine(
+        at site: Site, in chain: TrustChain, _ report: inout AuditReport,
+        _ observe: (AuditProgress) -> Void
+    ) async {
+        report.findings += findings
+        var notes: [Finding] = []
+        for listing in listings {
+            var place = listing.target.path
+            do throws(VaultError) {
+                guard let path = try site.location(of: listing.target, in: chain).path else { continue }
+                place = path.string
+                guard try FileSystem.exists(path) else {
+                    notes.append(
+                        Finding(
+                            .note, "gone",
+                            "it is gone, and \(listing.metadata) lists it: it can't be restored",
+                            at: place, remedy: "put a backup of it there, if it may be needed"))
+                    continue
+                }
+                let file = OpenFileReference(try OpenFile(reading: path))
+                let findings = try await Self.problems(of: file, at: place, as: listing.target, observe)
+                report.findings += findings
+                guard findings.isEmpty else { continue }
+                report.verifiedBytes += listing.target.length
+                notes.append(
+                    .prunable(
+                        "an earlier version, which can be restored; \(listing.metadata) lists it",
+                        at: place))
+            } catch {
+                report.findings.append(Finding(error, at: place))
+            }
+        }
+        report.findings += Finding.first(
+            of: notes, kind: "files that only earlier metadata lists", at: report.subject)
+    }
+
+    /// Every byte is compared with what was signed. Keys are no help: those of that time may be others.
+    private static func problems(
+        of file: OpenFileReference, at place: String, as target: TargetRecord,
+        _ observe: (AuditProgress) -> Void
+    ) async throws(VaultError) -> [Finding] {
+        if let pack = try? ListedPack(target).pack {
+            return await PackExamination(place: place, manifest: pack, keys: nil).run(on: file, observe)
+                .findings
+        }
+        try HostedFile.verify(file, as: target, at: place)
+        return []
+    }
+}

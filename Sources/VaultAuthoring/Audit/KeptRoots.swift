@@ -1,0 +1,66 @@
+import UpdateFramework
+import VaultBase
+import VaultSite
+
+/// The roots of a site up to the pinned one. Verification begins with the pin, and reads only what follows on it; but clients may pin any
+/// root, and need its successors.
+struct KeptRoots {
+    private let site: Site
+    private let pinned: VerifiedRoot
+
+    /// Nil without a pin: then verification has begun with the first one.
+    init?(of site: Site, pinnedRoot: [UInt8]?) {
+        guard let pinnedRoot,
+            let root = try? UnverifiedMetadata(parsing: pinnedRoot, as: .root, place: "trusted root"),
+            let pinned = try? VerifiedRoot(pinning: root)
+        else { return nil }
+        (self.site, self.pinned) = (site, pinned)
+    }
+
+    /// What is wrong with the file of the pin, or with one before it.
+    func findings() async -> [Finding] {
+        var findings: [Finding] = []
+        var next: VerifiedRoot?
+        let first = max(1, pinned.version - Int64(RootHistory.limit))
+        for version in (first...pinned.version).reversed() {
+            do throws(VaultError) {
+                next = try await root(version, before: next)
+            } catch {
+                findings.append(Finding(error.asMissingFile(in: site)))
+                next = nil
+            }
+        }
+        return findings
+    }
+
+    private func root(_ version: Int64, before next: VerifiedRoot?) async throws(VaultError) -> VerifiedRoot {
+        let role = MetadataRole.root
+        let name = role.hostedName(version: version)
+        guard let bytes = try await site.metadata(named: name, limit: role.sizeLimit) else {
+            throw VaultError(
+                .notHosted, "the site does not have this root, and clients may pin it",
+                at: site.place(of: name),
+                remedy: Self.remedy)
+        }
+        guard version < pinned.version else {
+            if bytes == pinned.bytes { return pinned }
+            throw VaultError(
+                .corrupt, "it is not the root of version \(version) that was given", at: site.place(of: name),
+                remedy: Self.remedy)
+        }
+        let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: site.place(of: name))
+        let root = try VerifiedRoot(pinning: metadata)
+        guard root.version == version else {
+            throw VaultError(
+                .corrupt, "its version is \(root.version)", at: site.place(of: name), remedy: Self.remedy)
+        }
+        if let next {
+            let following = site.place(of: role.hostedName(version: next.version))
+            _ = try root.successor(
+                verifying: UnverifiedMetadata(parsing: next.bytes, as: role, place: following))
+        }
+        return root
+    }
+
+    private static let remedy = "put the publisher's copy of it there again; a site keeps all its roots"
+}

@@ -1,0 +1,126 @@
+import SealedPack
+import VaultCrypto
+import VaultBase
+import VaultFileSystem
+
+/// Looks at every byte of one pack: without a key at its parts and their digests, with one also at every file and at the
+/// SHA-256 of the whole, by which programs that know no packs go.
+struct PackExamination {
+    /// What is told of the pack: where it lies or came from.
+    let place: String
+    /// Nil for a pack that nothing describes.
+    let manifest: PackManifest?
+    let keys: (any KeyProvider)?
+
+    func run(on file: OpenFileReference, _ observe: (AuditProgress) -> Void) async -> AuditedPack {
+        var report = AuditedPack(place: place)
+        do throws(VaultError) {
+            let size = try file.file.status().size
+            report.length = manifest?.length ?? size
+            (report.id, report.version) = (manifest?.id, manifest?.version)
+            report.keyIDs = manifest?.slots.map(\.keyID) ?? []
+            let pack = try PackFile(file, as: manifest)
+            report.pieceCount = pack.pieceCount
+            let check = try await pack.check { done in
+                observe(progress(.checking, done, of: pack.length))
+            }
+            report.findings += findings(of: check)
+            // Without its catalog no file can be named.
+            if let keys, check.isCatalogSound {
+                async let digest = Self.digest(of: file)
+                try await readFiles(of: pack, keys, &report, observe)
+                if check.isSound { report.findings += findings(ofWhole: try await digest.get()) }
+            }
+        } catch {
+            let isDamage = manifest != nil && error.category == .corrupt && !error.needsNewerRelease
+            report.findings.append(
+                Finding(isDamage ? error.with(remedy: Self.damageRemedy) : error, at: place))
+        }
+        return report
+    }
+
+    private func findings(of check: PackVerification) -> [Finding] {
+        var problems: [String] = []
+        if !check.damagedPieces.isEmpty {
+            let shown = check.damagedPieces.prefix(8).map(String.init).joined(separator: ", ")
+            let more = check.damagedPieces.count > 8 ? " and more" : ""
+            problems.append("damaged pieces (\(check.damagedPieces.count)): number \(shown)\(more)")
+        }
+        if !check.isCatalogSound { problems.append("the catalog is damaged") }
+        return problems.map { problem in
+            .damaged(problem, at: place, remedy: Self.damageRemedy)
+        }
+    }
+
+    /// A result, because what is awaited with `async let` loses its error's type.
+    private static func digest(of file: OpenFileReference) -> Result<SHA256Digest, VaultError> {
+        Result { () throws(VaultError) in try file.file.sha256() }
+    }
+
+    private func findings(ofWhole digest: SHA256Digest) -> [Finding] {
+        guard let manifest, manifest.sha256 != digest else { return [] }
+        return [
+            .damaged(
+                "the file has the SHA-256 \(digest.hex), not that of its manifest",
+                at: place,
+                remedy: "publish the pack again: its parts are sound, but other programs will refuse it")
+        ]
+    }
+
+    private static let damageRemedy = "put the publisher's copy of this pack there again"
+
+    /// Opens every piece. One that can't be opened costs the files that it holds, and no others.
+    private func readFiles(
+        of pack: PackFile, _ keys: any KeyProvider, _ report: inout AuditedPack,
+        _ observe: (AuditProgress) -> Void
+    ) async throws(VaultError) {
+        let source = try await open(pack, keys)
+        let catalog = source.catalog
+        (report.id, report.version) = (source.id, source.version)
+        var position: UInt64 = 0
+        var entry = 0
+        var damaged = 0
+        while position < catalog.contentLength {
+            do throws(VaultError) {
+                try await source.read(position..<catalog.contentLength) { bytes in
+                    position += UInt64(bytes.count)
+                    observe(progress(.opening, position, of: catalog.contentLength))
+                }
+            } catch {
+                guard error.category == .corrupt else { throw error }
+                // The first byte that did not come is one of a damaged file; what follows that file may be sound.
+                while let found = catalog.entry(entry), found.content.upperBound <= position { entry += 1 }
+                guard let file = catalog.entry(entry), damaged < Self.damagedFileLimit else {
+                    throw VaultError(
+                        .corrupt, "more files are damaged, the rest was not opened", at: place,
+                        remedy: error.remedy)
+                }
+                damaged += 1
+                position = file.content.upperBound
+                report.findings.append(
+                    .damaged(
+                        error.problem, at: "\(place): \(file.path.string)",
+                        remedy: error.needsNewerRelease ? error.remedy : Self.damageRemedy))
+            }
+        }
+        report.verifiedEntries = catalog.entryCount - damaged
+    }
+
+    /// Where so many files are damaged, the names of more help nobody.
+    private static let damagedFileLimit = 100
+
+    private func open(_ pack: PackFile, _ keys: any KeyProvider) async throws(VaultError) -> OpenPack {
+        do throws(VaultError) {
+            return try await OpenPack(pack, keys: keys)
+        } catch {
+            guard error.category == .key, manifest == nil else { throw error }
+            throw VaultError(
+                .missing, "there is no manifest, so the pack's key can't be unwrapped", at: place,
+                remedy: "give its manifest, or its site for signed metadata", hint: .evidence)
+        }
+    }
+
+    private func progress(_ step: AuditProgress.Step, _ done: UInt64, of total: UInt64) -> AuditProgress {
+        AuditProgress(step: step, pack: manifest?.id.description ?? place, done: done, total: total)
+    }
+}

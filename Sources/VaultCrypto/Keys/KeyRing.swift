@@ -1,0 +1,164 @@
+public import VaultBase
+
+/// Keys of both kinds, in the order in which they were given.
+///
+/// Keys from several sources may have the same ID: all are tried, so that a wrong key never shadows the right one.
+/// Within one JWK Set an ID is unique.
+public struct KeyRing: Sendable {
+    public private(set) var vaultKeys: [VaultKey]
+    public private(set) var contentKeys: [InjectedContentKey]
+
+    /// The largest size of one file, variable or command output: 1 MiB.
+    public static let byteLimit = 1 << 20
+
+    public init(vaultKeys: [VaultKey] = [], contentKeys: [InjectedContentKey] = []) {
+        self.vaultKeys = []
+        self.contentKeys = []
+        for key in vaultKeys { append(key) }
+        for key in contentKeys { append(key) }
+    }
+
+    public var isEmpty: Bool { vaultKeys.isEmpty && contentKeys.isEmpty }
+
+    /// Distinct IDs in the order of the keys.
+    public var ids: [KeyID] {
+        var ids: [KeyID] = []
+        for id in vaultKeys.map(\.id) + contentKeys.map(\.id) where !ids.contains(id) { ids.append(id) }
+        return ids
+    }
+
+    /// The keys with this ID.
+    public func keys(for id: KeyID) -> KeyRing {
+        KeyRing(vaultKeys: vaultKeys.filter { $0.id == id }, contentKeys: contentKeys.filter { $0.id == id })
+    }
+
+    /// Adds the keys of `other` that are not in this ring.
+    public mutating func append(_ other: KeyRing) {
+        for key in other.vaultKeys { append(key) }
+        for key in other.contentKeys { append(key) }
+    }
+
+    /// Ignores a duplicate key.
+    mutating func append(_ key: VaultKey) {
+        guard !vaultKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) }) else { return }
+        vaultKeys.append(key)
+    }
+
+    mutating func append(_ key: InjectedContentKey) {
+        guard !contentKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) }) else {
+            return
+        }
+        contentKeys.append(key)
+    }
+
+    /// Throws `.usage` where two vault keys have one ID. Slots name their keys by it, so who seals for both could not tell whose a slot is.
+    public func requireDistinctIDs() throws(VaultError) {
+        var known: [KeyID: VaultKey] = [:]
+        for key in vaultKeys {
+            guard let other = known.updateValue(key, forKey: key.id) else { continue }
+            throw VaultError(
+                .usage,
+                "two different keys have the ID '\(key.id)': that of \(other.place), and that of \(key.place)",
+                at: "vault keys",
+                remedy: "give the new key an ID of its own, as \"kid\" of its JWK, or make one",
+                hint: .makingVaultKey)
+        }
+    }
+
+    func contains(_ id: KeyID) -> Bool {
+        vaultKeys.contains { $0.id == id } || contentKeys.contains { $0.id == id }
+    }
+}
+
+extension SecretBytes {
+    fileprivate func equals(_ other: borrowing SecretBytes) -> Bool {
+        withBytes { left in other.withBytes { right in Self.constantTimeEqual(left, right) } }
+    }
+}
+
+extension KeyRing {
+    /// Reads one JWK or a JWK Set (RFC 7517) strictly: duplicate members, duplicate kids and unsuitable symmetric keys
+    /// are refused. Keys of other types in a set are skipped.
+    ///
+    /// - Parameter place: the source, for errors.
+    /// - Throws: ``VaultBase/VaultError`` of category `key`, which contains nothing of a key but its ID.
+    public init(parsingJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
+        guard let ring = try KeyRing(ifJWK: text, place: place) else {
+            throw VaultError(
+                .key, "contains neither a JWK (\"kty\") nor a JWK Set (\"keys\")", at: place,
+                remedy: "write the key as JWK (RFC 7517)", hint: .makingVaultKey)
+        }
+        self = ring
+    }
+
+    /// Nil for a JSON object that is not a JWK or JWK Set.
+    init?(ifJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
+        let read: KeyRing?
+        do throws(VaultError) {
+            read = try text.withBytes { (source) throws(VaultError) in try Self.read(source, place: place) }
+        } catch {
+            guard error.category != .key else { throw error }
+            guard !text.withBytes(Self.isPEM) else {
+                throw VaultError(
+                    .key, "is not a JWK or JWK Set, but a PEM file, as signing keys are",
+                    at: error.place,
+                    remedy: "name the file of a vault key, such as keys/vault.jwks")
+            }
+            throw VaultError(
+                .key, "is not a JWK or JWK Set (\(error.problem))", at: error.place,
+                remedy: "write the key as JWK (RFC 7517)", hint: .makingVaultKey)
+        }
+        guard let read else { return nil }
+        self = read
+    }
+
+    private static func isPEM(_ text: Span<UInt8>) -> Bool {
+        let begin = "-----BEGIN "
+        return text.count >= begin.utf8.count
+            && zip(begin.utf8, text.indices).allSatisfy { byte, index in text[index] == byte }
+    }
+
+    private static func read(_ source: Span<UInt8>, place: String) throws(VaultError) -> KeyRing? {
+        var reader = JSONReader(place: place)
+        guard try reader.next(in: source) == .beginObject else {
+            throw VaultError(
+                .key, "is not a JWK or JWK Set", at: place, remedy: "write the key as JWK (RFC 7517)")
+        }
+        let outer = try JWKMembers(from: &reader, in: source, place: place, canBeSet: true)
+        _ = try reader.next(in: source)
+
+        var ring = KeyRing()
+        switch (outer.type, outer.elements) {
+        case (nil, nil): return nil
+        case (_?, nil): try ring.append(outer, in: source, place: place)
+        case (nil, let elements?):
+            for element in elements where element.isSymmetric {
+                try ring.append(element, in: source, place: place)
+            }
+        case (_?, _?):
+            throw VaultError(
+                .key, "is a JWK and a JWK Set at once", at: place, remedy: "remove either \"kty\" or \"keys\""
+            )
+        }
+        return ring
+    }
+
+    private mutating func append(
+        _ members: JWKMembers, in source: Span<UInt8>, place: String
+    ) throws(VaultError) {
+        let secret = try members.secret(in: source, place: place)
+        let id: KeyID
+        if let text = members.id {
+            id = try KeyID(text, place: place)
+        } else {
+            id = try KeyID(members.thumbprint(in: source), place: place)
+        }
+        guard !contains(id) else {
+            throw VaultError(.key, "two keys have the kid '\(id)'", at: place, remedy: "remove one of them")
+        }
+        switch try members.purpose(place: place) {
+        case .wrapping: append(try VaultKey(id: id, secret: secret, place: place))
+        case .content: append(try InjectedContentKey(id: id, secret: secret, place: place))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Glibc
+public import SystemPackage
+public import VaultBase
+import VaultFileSystem
+
+/// A key source on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH` or `exec:COMMAND`, never the key itself,
+/// which other users could read there.
+///
+/// `exec:` is split at spaces; there is no shell and no quoting.
+public struct KeySpec: Sendable {
+    private enum Source: Sendable {
+        case environment(String)
+        case file(FilePath)
+        case descriptor(Int32)
+        case directory(FilePath)
+        case command(executable: String, arguments: [String])
+    }
+
+    private let source: Source
+
+    private init(source: Source) { self.source = source }
+
+    /// The kinds of sources, for people.
+    public static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND"
+
+    /// - Throws: ``VaultBase/VaultError`` of category `usage`, which never repeats the text: it might be a key.
+    public init(parsing text: String) throws(VaultError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 2, let source = Self.source(kind: parts[0], value: parts[1]) else {
+            throw Self.isLikelyKey(text) || Self.isLikelyKey(parts.last ?? "")
+                ? .literalKey : .unknownSpec(text)
+        }
+        self.source = source
+    }
+
+    /// - Throws: ``VaultBase/VaultError`` of category `key` when a file descriptor was not inherited.
+    public func provider() throws(VaultError) -> any KeyProvider {
+        switch source {
+        case .environment(let name): return EnvironmentKeyProvider(variable: name)
+        case .file(let path): return FileKeyProvider(path: path)
+        case .directory(let path): return DirectoryKeyProvider(path: path)
+        case .command(let executable, let arguments):
+            return CommandKeyProvider(executable: executable, arguments: arguments)
+        case .descriptor(let number):
+            // Inherited descriptors do not close on exec; those that this program opened do.
+            guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notInherited(number) }
+            return try FileDescriptorKeyProvider(descriptor: number)
+        }
+    }
+
+    /// The same source; relative paths begin at a folder.
+    public func relative(to folder: FilePath) -> KeySpec {
+        switch source {
+        case .file(let path): KeySpec(source: .file(folder.pushing(path)))
+        case .directory(let path): KeySpec(source: .directory(folder.pushing(path)))
+        case .environment, .descriptor, .command: self
+        }
+    }
+
+    /// The file or folder that keys come from; nil for a source without one.
+    public var path: FilePath? {
+        switch source {
+        case .file(let path), .directory(let path): path
+        case .environment, .descriptor, .command: nil
+        }
+    }
+
+    /// The environment variable with the key; nil for another source.
+    public var variable: String? {
+        if case .environment(let name) = source { name } else { nil }
+    }
+
+    /// The inherited descriptor with the key; nil for another source.
+    public var descriptor: Int32? {
+        if case .descriptor(let number) = source { number } else { nil }
+    }
+
+    private static func source(kind: String, value: String) -> Source? {
+        guard !value.isEmpty, !isLikelyKey(value) else { return nil }
+        switch kind {
+        case "env": return isVariableName(value) ? .environment(value) : nil
+        case "file": return .file(FilePath(value))
+        case "dir": return .directory(FilePath(value))
+        case "fd":
+            guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int32(value),
+                number != 1, number != 2
+            else { return nil }
+            return .descriptor(number)
+        case "exec":
+            let words = value.split(separator: " ").map(String.init)
+            return words.first.map { .command(executable: $0, arguments: Array(words.dropFirst())) }
+        default: return nil
+        }
+    }
+
+    private static func isVariableName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// JSON, or 32 bytes in base64, base64url or hexadecimal digits.
+    private static func isLikelyKey(_ text: String) -> Bool {
+        if text.utf8.first == UInt8(ascii: "{") || text.contains("\"k\"") { return true }
+        let alphabet = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: "+"),
+                UInt8(ascii: "="):
+                true
+            default: false
+            }
+        }
+        return alphabet && [43, 44, 64].contains(text.utf8.count)
+    }
+}
+
+extension VaultError {
+    fileprivate static func unknownSpec(_ text: String) -> VaultError {
+        let isFile = (try? FileSystem.exists(FilePath(text))) ?? false
+        return VaultError(
+            .usage, "unknown key source", at: "key source",
+            remedy: isFile
+                ? "put 'file:' before the path of a key file"
+                : "use \(KeySpec.kinds); never the key itself")
+    }
+
+    fileprivate static let literalKey = VaultError(
+        .usage, "this looks like a key on the command line, where other users can read it", at: "key source",
+        remedy:
+            "put it into a file with mode 600 and use \(KeySpec.kinds); replace the key if it was a real one")
+
+    fileprivate static func notInherited(_ number: Int32) -> VaultError {
+        VaultError(
+            .key, "was not inherited by this program", at: "file descriptor \(number)",
+            remedy: "open it in the shell, as in: \(number)< key-file")
+    }
+}
