@@ -154,7 +154,8 @@ let package = Package(
             "AssetVault",
             uses: [
                 "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "VaultAuthoring",
-                "UpdateFramework", "VaultTransport", "FaultServer", "Sampling", "AssetVaultFoundation",
+                "UpdateFramework", "VaultTransport", "FaultServer", "Sampling", "TestFiles",
+                "AssetVaultFoundation",
             ], packages: [system]),
         .testTarget(
             name: "CommandTests",

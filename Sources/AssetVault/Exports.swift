@@ -8,6 +8,7 @@
 @_exported public import struct SealedPack.AppVersion
 @_exported public import struct SealedPack.AppVersionRange
 @_exported public import struct SealedPack.ContentKeyID
+@_exported public import struct SealedPack.EntryPath
 @_exported public import struct SealedPack.KeySlot
 @_exported public import struct SealedPack.PackID
 @_exported public import struct SealedPack.PackManifest
@@ -15,11 +16,10 @@
 @_exported public import enum SealedPack.PackPolicy
 @_exported public import enum SealedPack.TraitMatching
 @_exported public import struct SealedPack.UpdateCost
-@_exported public import struct VaultBase.JSONObject
-@_exported public import enum VaultBase.JSONValue
 @_exported public import struct UpdateFramework.TrustChain
 @_exported public import struct UpdateFramework.UTCTime
-@_exported public import struct SealedPack.EntryPath
+@_exported public import struct VaultBase.JSONObject
+@_exported public import enum VaultBase.JSONValue
 @_exported public import struct VaultCrypto.SHA256Digest
 @_exported public import struct VaultCrypto.SecretBytes
 @_exported public import struct VaultSite.Channel

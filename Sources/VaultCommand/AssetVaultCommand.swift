@@ -1,6 +1,6 @@
 import ArgumentParser
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 @main

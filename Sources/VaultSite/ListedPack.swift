@@ -1,6 +1,6 @@
 public import SealedPack
-public import VaultBase
 public import UpdateFramework
+public import VaultBase
 
 /// A pack that a site lists, and its target record.
 ///

@@ -1,5 +1,5 @@
-public import VaultBase
 public import UpdateFramework
+public import VaultBase
 
 extension MetadataFolder {
     /// One version of a role's file, its signatures not verified; nil when it is missing.

@@ -1,6 +1,6 @@
 import SealedPack
-public import VaultBase
 public import UpdateFramework
+public import VaultBase
 
 /// Which channels list their packs under quiet names (``PackNames``). The role that lists a channel's packs says so, and so do the
 /// packs: with them it is promoted and restored.

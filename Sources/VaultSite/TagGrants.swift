@@ -1,6 +1,6 @@
 import SealedPack
-public import VaultBase
 public import UpdateFramework
+public import VaultBase
 
 /// Whose packs may have which tags, and whose come first: a site's own packs have all of theirs, those of a team the tags that
 /// the site grants to it. A tag without a grant counts for nothing, so no team decides what a tag of the site holds.

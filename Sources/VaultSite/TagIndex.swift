@@ -1,6 +1,6 @@
 import SealedPack
-public import VaultBase
 public import UpdateFramework
+public import VaultBase
 
 /// Which packs have a tag, signed in the hash bins of a large site: a request for a tag reads its bin and those of its packs,
 /// not all. The bin of a tag is that of the path `tags/TAG`. In a bin's signed part the member `x-tags` holds the tags by name,

@@ -1,5 +1,6 @@
 import AssetVault
 import Glibc
+import TestFiles
 import Testing
 import VaultFileSystem
 

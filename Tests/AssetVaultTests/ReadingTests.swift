@@ -3,6 +3,7 @@ import Glibc
 import Sampling
 import Synchronization
 import SystemPackage
+import TestFiles
 import Testing
 import VaultAuthoring
 import VaultFileSystem

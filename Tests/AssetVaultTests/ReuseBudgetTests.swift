@@ -2,8 +2,8 @@ import Glibc
 import SealedPack
 import SystemPackage
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 @testable import AssetVault

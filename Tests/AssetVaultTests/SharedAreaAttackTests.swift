@@ -4,8 +4,8 @@ import SealedPack
 import SystemPackage
 import Testing
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 @testable import AssetVault

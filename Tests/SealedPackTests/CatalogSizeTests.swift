@@ -1,8 +1,8 @@
 import Testing
-@testable import SealedPack
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
+@testable import SealedPack
 @testable import VaultAuthoring
 
 /// A catalog too large for a client's memory is not sealed.

@@ -1,8 +1,9 @@
 import Foundation
-import VaultAuthoring
 import SealedPack
 import SystemPackage
+import TestFiles
 import Testing
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 
@@ -18,7 +19,7 @@ import VaultFileSystem
 
     /// Scans, changes, seals.
     private func sealAfter(_ change: (FilePath) throws -> Void) async throws -> VaultError {
-        let source = Source(files: ["a": prose(100), "large": try noise(200_000), "z": prose(100)])
+        let source = Source(files: ["a": prose(100), "large": noise(200_000), "z": prose(100)])
         let path = try source.write(to: folder, as: "source")
         let scanned = try SourceFolder(scanning: path)
         try change(path)
@@ -69,7 +70,7 @@ import VaultFileSystem
     @Test(arguments: [3_000_000, 20_000_001]) func sizeChangeWhileSealingIsReported(_ size: UInt64)
         async throws
     {
-        let path = try Source(files: ["large": try noise(20_000_000)]).write(to: folder, as: "source")
+        let path = try Source(files: ["large": noise(20_000_000)]).write(to: folder, as: "source")
         let file = try OpenFile(updating: path.appending("large"))
         var hasChanged = false
         do {
@@ -87,7 +88,7 @@ import VaultFileSystem
 
     /// Each byte is read once, so a change without a new size gives a pack that opens.
     @Test func contentChangeWhileSealingGivesASoundPack() async throws {
-        let path = try Source(files: ["large": try noise(20_000_000)]).write(to: folder, as: "source")
+        let path = try Source(files: ["large": noise(20_000_000)]).write(to: folder, as: "source")
         let file = try OpenFile(updating: path.appending("large"))
         let sealed = try await seal(folder: path, key: key) { done in
             try? file.write([UInt8](repeating: 0, count: 4_096).span, at: done / 2)

@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import Testing
+import VaultBase
 import VaultFileSystem
 
 /// A pack that a host, disk or network damaged does not open, and yields no wrong byte.

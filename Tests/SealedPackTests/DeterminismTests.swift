@@ -1,8 +1,9 @@
 import Foundation
-import VaultAuthoring
 import SealedPack
 import SystemPackage
+import TestFiles
 import Testing
+import VaultAuthoring
 import VaultBase
 
 /// The same content, key and version give the same bytes, wherever and whenever they are sealed.
@@ -13,7 +14,7 @@ import VaultBase
     init() async throws {
         key = try await TestKey().contentKey()
         var source = try Source.small()
-        source.files["large"] = try noise(700_000)
+        source.files["large"] = noise(700_000)
         source.files["world"] = prose(300_000)
         self.source = source
     }

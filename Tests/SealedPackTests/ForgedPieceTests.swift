@@ -1,5 +1,6 @@
 import Foundation
 import SealedPack
+import TestFiles
 import Testing
 import VaultBase
 

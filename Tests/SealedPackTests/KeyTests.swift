@@ -1,7 +1,7 @@
 import SealedPack
-import VaultBase
 import Synchronization
 import Testing
+import VaultBase
 import VaultCrypto
 
 /// A pack opens only with its own key, from any source.

@@ -1,6 +1,6 @@
-import VaultAuthoring
 import SealedPack
 import Testing
+import VaultAuthoring
 import VaultBase
 
 /// Authentic parts of a pack at wrong offsets, and parts of other packs.

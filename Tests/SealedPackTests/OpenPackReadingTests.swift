@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import TestFiles
 import Testing
 import VaultBase
 import VaultFileSystem
@@ -70,7 +71,7 @@ import VaultFileSystem
 
     @Test func rangesAtPieceBoundaries() async throws {
         var source = try Source.small()
-        source.files["large"] = try noise(1_200_000)
+        source.files["large"] = noise(1_200_000)
         source.files["scene"] = prose(500_000)
         let content = source.content
         let sealed = try await seal(source, key: key)
@@ -110,7 +111,7 @@ import VaultFileSystem
         let names = ["one", "three", "two"]
         var source = Source()
         for (index, name) in names.enumerated() {
-            source.files[name] = try noise(300_000, seed: UInt8(index))
+            source.files[name] = noise(300_000, seed: index)
         }
         let sealed = try await seal(source, key: key)
         let ends = try pieceEnds(of: sealed.parts)
@@ -133,7 +134,7 @@ import VaultFileSystem
     ]) func filesOfNoBytes(_ sizes: [Int]) async throws {
         var source = Source()
         for (index, size) in sizes.enumerated() {
-            source.files["\(index)"] = try noise(size, seed: UInt8(index))
+            source.files["\(index)"] = noise(size, seed: index)
         }
         let sealed = try await seal(source, key: key)
         let pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)

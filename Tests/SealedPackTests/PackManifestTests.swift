@@ -1,8 +1,9 @@
-import VaultAuthoring
 import SealedPack
-import VaultBase
 import SystemPackage
+import TestFiles
 import Testing
+import VaultAuthoring
+import VaultBase
 
 @Suite struct PackManifestTests {
     private let sealed: Sealed

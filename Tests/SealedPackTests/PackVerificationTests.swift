@@ -1,8 +1,8 @@
 import SealedPack
 import SystemPackage
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 /// Verification of a pack without any key.
 @Suite struct PackVerificationTests {

@@ -1,6 +1,7 @@
 import SealedPack
 import Synchronization
 import SystemPackage
+import TestFiles
 import Testing
 import VaultBase
 import VaultFileSystem
@@ -12,7 +13,7 @@ import VaultFileSystem
 
     init() throws {
         packs = try PackFolder()
-        old = try (0..<6).map { try noise(100_000, seed: $0) }
+        old = (0..<6).map { noise(100_000, seed: $0) }
     }
 
     /// An assembly of `new` with a verified tail.
@@ -56,7 +57,7 @@ import VaultFileSystem
     }
 
     @Test func piecesAreCopiedFromSeveralPacks() async throws {
-        let changed = try noise(100_000, seed: 77)
+        let changed = noise(100_000, seed: 77)
         let new = try packs.pack("new", [old[4], old[0], changed, old[1], old[5]]).parts
         let first = try packs.pack("first", Array(old[..<2])).file
         let second = try packs.pack("second", Array(old[2...])).file
@@ -165,7 +166,7 @@ import VaultFileSystem
 
     /// Present pieces that are received again are skipped.
     @Test func presentPiecesInARequestAreSkipped() async throws {
-        let small = try noise(3_000, seed: 50)
+        let small = noise(3_000, seed: 50)
         let pieces = [old[0], small, old[1], old[2], old[3]]
         let new = try packs.pack("new", pieces).parts
         let held = try packs.pack("held", [small, old[2]]).file

@@ -1,6 +1,7 @@
 import SealedPack
 import Synchronization
 import SystemPackage
+import TestFiles
 import Testing
 import VaultBase
 import VaultFileSystem
@@ -12,7 +13,7 @@ import VaultFileSystem
 
     init() throws {
         packs = try PackFolder()
-        parts = try packs.pack("sent", (0..<6).map { try noise($0 % 2 == 0 ? 300 : 50_000, seed: $0) }).parts
+        parts = try packs.pack("sent", (0..<6).map { noise($0 % 2 == 0 ? 300 : 50_000, seed: $0) }).parts
     }
 
     /// An assembly with a verified tail.

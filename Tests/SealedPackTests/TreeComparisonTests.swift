@@ -1,8 +1,9 @@
 import Glibc
-import VaultAuthoring
 import SealedPack
 import SystemPackage
+import TestFiles
 import Testing
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 

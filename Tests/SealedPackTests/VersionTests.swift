@@ -1,7 +1,8 @@
-import VaultAuthoring
 import Sampling
 import SealedPack
+import TestFiles
 import Testing
+import VaultAuthoring
 import VaultBase
 
 /// Sealing one version after another: unchanged pieces are reused.
@@ -26,10 +27,10 @@ import VaultBase
 
     @Test func piecesAreReusedAcrossVersions() async throws {
         var source = try Source.small(text: "first")
-        source.files["large"] = try noise(900_000)
+        source.files["large"] = noise(900_000)
         let first = try await seal(source, key: key)
         var changed = try Source.small(text: "second")
-        changed.files["large"] = try noise(400_000, seed: 2) + noise(900_000)
+        changed.files["large"] = noise(400_000, seed: 2) + noise(900_000)
         changed.files["levels/7"] = nil
         let second = try await seal(
             changed, key: key, .following(try previous(first)), previous: try previous(first))
@@ -79,7 +80,7 @@ import VaultBase
         for number in 0..<400 {
             source.files["maps/\(number)/info"] = prose(2_000 + number % 3_000, seed: number)
         }
-        source.files["music"] = try noise(2_000_000)
+        source.files["music"] = noise(2_000_000)
         let first = try await seal(source, key: key)
         #expect(first.parts.pieces.count > 20)
         for path in ["maps/0/info", "maps/200/info", "maps/99/info"].sample(1, for: "oneSmallFileChanged") {
@@ -95,7 +96,7 @@ import VaultBase
 
     @Test func insertionIntoALargeFileChangesFewPieces() async throws {
         let megabytes = Sampling.isWhole ? 60 : 12
-        var source = Source(files: ["title": prose(200), "world.pak": try noise(megabytes * 1_000_000)])
+        var source = Source(files: ["title": prose(200), "world.pak": noise(megabytes * 1_000_000)])
         let first = try await seal(source, key: key)
         #expect(first.parts.pieces.count > 5 * megabytes)
         source.files["world.pak"]?.insert(contentsOf: prose(1_024), at: 5_000)
@@ -107,10 +108,10 @@ import VaultBase
     /// A previous pack of an attacker with the key: its catalog matches the source, its piece does not.
     @Test func forgedPieceIsNotReused() async throws {
         // Up to 32 KiB a file alone is one piece, so that the forged one is looked at.
-        let source = Source(files: ["file": try noise(30_000)])
+        let source = Source(files: ["file": noise(30_000)])
         let honest = try await seal(source, key: key)
         var forged = ForgedPack(key: TestKey())
-        forged.append("file", source.files["file"] ?? [], message: [0] + (try noise(30_000, seed: 66)))
+        forged.append("file", source.files["file"] ?? [], message: [0] + noise(30_000, seed: 66))
         let liar = try place.open(try forged.parts.bytes, with: key)
         let sealed = try await seal(source, key: key, previous: liar)
         #expect(sealed.result.reusedPieces == 0)
@@ -127,7 +128,7 @@ import VaultBase
         var forged = ForgedPack(key: TestKey())
         var content: [UInt8] = []
         for number in 100..<160 {
-            let bytes = try noise(10, seed: UInt8(number))
+            let bytes = noise(10, seed: number)
             content += bytes
             source.files["file \(number)"] = bytes
             forged.entries.append(

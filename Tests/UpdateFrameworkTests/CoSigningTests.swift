@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// Signatures of several keys merged from copies, while the keys are unknown.
 @Suite struct CoSigningTests {

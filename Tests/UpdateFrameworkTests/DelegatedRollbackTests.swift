@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// Rollback of delegated roles, which the snapshot prevents.
 @Suite struct DelegatedRollbackTests {

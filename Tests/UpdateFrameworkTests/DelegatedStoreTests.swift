@@ -1,7 +1,7 @@
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// Stored delegated roles, and when they are still trusted.
 @Suite struct DelegatedStoreTests {

@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// Malformed delegations with valid signatures.
 @Suite struct DelegationFormTests {

@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 @Suite struct HashBinsTests {
     private let trust = RoleTrust([SigningKey().publicKey])

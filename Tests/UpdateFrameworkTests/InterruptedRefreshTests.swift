@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 @testable import UpdateFramework

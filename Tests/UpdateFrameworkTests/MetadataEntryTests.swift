@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 import VaultCrypto
 
 /// Metadata with valid signatures and invalid roles, files or targets.

@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// Malformed metadata with valid signatures.
 @Suite struct MetadataFormTests {

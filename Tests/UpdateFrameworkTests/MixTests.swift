@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 import VaultCrypto
 
 @Suite struct MixTests {

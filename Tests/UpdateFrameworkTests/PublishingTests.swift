@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
+import VaultBase
 import VaultCrypto
 
 @Suite struct PublishingTests {

@@ -1,8 +1,8 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
+import VaultBase
 import VaultCrypto
 
 /// Delegations exchanged with python-tuf.

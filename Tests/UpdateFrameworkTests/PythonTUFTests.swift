@@ -1,8 +1,8 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
+import VaultBase
 import VaultCrypto
 
 /// Interoperability with python-tuf, in both directions.

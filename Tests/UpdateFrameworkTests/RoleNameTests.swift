@@ -1,8 +1,8 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// A delegated role may have almost any name; its files stay in their folder.
 @Suite struct RoleNameTests {

@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 @Suite struct RollbackTests {
     @Test func anOlderTimestampIsRefused() async throws {

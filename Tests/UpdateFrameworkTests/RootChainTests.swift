@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 @Suite struct RootChainTests {
     @Test func keysRotateOverManyVersions() async throws {

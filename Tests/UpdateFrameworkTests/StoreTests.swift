@@ -2,8 +2,8 @@ import Foundation
 import SystemPackage
 import Testing
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 @Suite struct StoreTests {

@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// All records of a site.
 @Suite struct TargetTreeTests {

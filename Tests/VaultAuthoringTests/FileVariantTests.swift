@@ -1,12 +1,12 @@
-@testable import VaultAuthoring
 import Sampling
 import SealedPack
-import VaultBase
 import SystemPackage
 import TestFiles
 import Testing
+import VaultBase
 import VaultSite
 
+@testable import VaultAuthoring
 
 /// The packs of random trees, and what random devices get of them, against a model that looks at each file by itself.
 @Suite(.timeLimit(.minutes(5))) struct FileVariantTests {

@@ -1,7 +1,7 @@
 import Sampling
 import SealedPack
-import VaultBase
 import Testing
+import VaultBase
 import VaultCrypto
 
 @testable import VaultAuthoring

@@ -1,6 +1,6 @@
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 @Suite struct AES256GCMTests {
     /// NIST CAVS 14.0, gcmEncryptExtIV256: PTlen 408, AADlen 160, Taglen 128, count 0.

@@ -1,6 +1,6 @@
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 @Suite struct AESKeyWrapTests {
     /// RFC 3394, section 4.6: 256 bits of key under a 256-bit KEK.

@@ -1,5 +1,5 @@
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 /// Decodes hexadecimal digits, the form of published vectors.
 func hex(_ digits: String) -> [UInt8] {

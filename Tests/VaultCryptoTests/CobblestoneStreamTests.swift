@@ -1,6 +1,6 @@
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 @Suite struct CobblestoneStreamTests {
     static let key = CobblestoneTests.key

@@ -1,6 +1,6 @@
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 /// Sizes around the ends of chunks.
 let sizesAroundChunks = [

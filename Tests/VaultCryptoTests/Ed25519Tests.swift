@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 @Suite struct Ed25519Tests {
     /// RFC 8032, section 7.1, tests 1 to 3: seed, public key, message, signature.

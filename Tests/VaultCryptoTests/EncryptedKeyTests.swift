@@ -1,6 +1,6 @@
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 @Suite struct EncryptedKeyTests {
     @Test(arguments: [EncryptedKeys.pbkdf2, EncryptedKeys.scrypt])

@@ -1,6 +1,6 @@
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 /// RFC 5869 has no vectors for SHA-512: these come from PyPI cryptography's `HKDFExpand`.
 @Suite struct HKDFTests {

@@ -1,6 +1,6 @@
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 @Suite struct SecretBytesTests {
     @Test(arguments: [0, 1, 32, 5_000]) func bytesAreCopied(count: Int) {

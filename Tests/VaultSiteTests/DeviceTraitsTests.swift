@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 import VaultSite
 
 /// What a device states of itself, as text and in a store.

@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// Whose packs may have which tags, and in which order they come.

@@ -1,7 +1,7 @@
 import Sampling
 import SealedPack
-import VaultBase
 import Testing
+import VaultBase
 import VaultSite
 
 /// Which of a pack's variants a device gets, by packs of earlier releases; `FileVariantTests` has those with conditions.

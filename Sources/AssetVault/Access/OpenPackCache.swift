@@ -1,8 +1,8 @@
 import SealedPack
 package import SystemPackage
 package import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 
 /// The sealed packs that were read last, open: their catalogs and indexes are in memory, so that a further read decrypts only
 /// its own pieces. They don't hold their versions; a removed one is closed at the next read.

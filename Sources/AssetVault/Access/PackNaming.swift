@@ -2,8 +2,8 @@ public import SealedPack
 import Synchronization
 import UpdateFramework
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// What packs are called whose site hides it. Inside the library a pack has the ID that its site lists; callers give names, and get

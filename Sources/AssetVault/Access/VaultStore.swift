@@ -1,8 +1,8 @@
 public import SealedPack
 import Synchronization
 public import SystemPackage
-public import VaultCrypto
 public import VaultBase
+public import VaultCrypto
 import VaultFileSystem
 public import VaultSite
 

@@ -1,6 +1,6 @@
 public import SealedPack
-public import VaultCrypto
 public import VaultBase
+public import VaultCrypto
 
 /// The state of a pack in a store.
 public enum PackState: Sendable, Hashable {

@@ -1,8 +1,8 @@
 import SealedPack
 import Synchronization
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// Files of a store that may have pieces of a pack. Equal pieces need the same content key, not the same ID or version: all

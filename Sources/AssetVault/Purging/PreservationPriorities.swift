@@ -1,6 +1,6 @@
 import SealedPack
-public import VaultBase
 import SystemPackage
+public import VaultBase
 import VaultFileSystem
 import VaultSite
 

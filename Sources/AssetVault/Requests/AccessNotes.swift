@@ -1,7 +1,7 @@
 import SealedPack
-import VaultBase
 import Synchronization
 import SystemPackage
+import VaultBase
 import VaultFileSystem
 
 /// What requests have in access, noted for other processes: one file a request, locked by its process, so that the note of a killed

@@ -1,7 +1,7 @@
 import SealedPack
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultSite
 
 /// A site by the metadata that the app verified and stored, read without the network.

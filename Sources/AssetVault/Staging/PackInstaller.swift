@@ -1,7 +1,7 @@
 import SealedPack
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// Installs a verified pack in permanent storage, sealed or opened, and activates it: one rename of the link `current` makes

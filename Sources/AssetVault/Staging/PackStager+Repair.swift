@@ -1,7 +1,7 @@
 import SealedPack
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 
 /// A loaded pack is verified byte by byte, sealed without any key and opened with its own, and repaired piece by piece.
 extension PackStager {

@@ -1,8 +1,8 @@
 import SealedPack
 import UpdateFramework
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultTransport
 
 /// Stages one pack: brings it from where it is to the area where its role wants it. No step is repeated, whichever process

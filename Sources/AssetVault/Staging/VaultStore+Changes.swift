@@ -1,7 +1,7 @@
 public import SealedPack
 public import VaultBase
-import VaultFileSystem
 public import VaultCrypto
+import VaultFileSystem
 import VaultSite
 import VaultTransport
 

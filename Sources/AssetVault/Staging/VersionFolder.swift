@@ -1,7 +1,7 @@
 import SealedPack
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// The folder of one pack in permanent storage: its versions, and the link `current` to the live one. No version is removed

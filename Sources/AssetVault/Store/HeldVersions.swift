@@ -1,8 +1,8 @@
 import SealedPack
 import Synchronization
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// Notes of the packs with a superseded version that a reader holds: each command tries to remove these again, and looks at

@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import SystemPackage
+import VaultBase
 import VaultCrypto
 import VaultFileSystem
 

@@ -1,7 +1,7 @@
 import SealedPack
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// The records of all packs, as one role keeps them: one small file each, saved whole and at once. Only the holder of the

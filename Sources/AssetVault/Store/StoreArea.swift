@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import SystemPackage
+import VaultBase
 import VaultFileSystem
 
 /// One area of a store, as it is read: others may have put anything into `shared/` and `ephemeral/`. Files are opened by steps from the

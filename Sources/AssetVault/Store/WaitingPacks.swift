@@ -1,7 +1,7 @@
 import SealedPack
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// What waits in shared storage under the ID of one pack. Other users may write there: nothing counts but by its digest.

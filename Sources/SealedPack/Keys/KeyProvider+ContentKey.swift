@@ -1,5 +1,5 @@
-public import VaultCrypto
 public import VaultBase
+public import VaultCrypto
 
 extension KeyProvider {
     /// The content key of `id`: unwrapped from one of `slots`, or injected by itself. Every candidate is tried, each

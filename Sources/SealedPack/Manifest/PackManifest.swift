@@ -1,5 +1,5 @@
-public import VaultBase
 public import SystemPackage
+public import VaultBase
 public import VaultCrypto
 import VaultFileSystem
 

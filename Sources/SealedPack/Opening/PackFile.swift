@@ -1,6 +1,6 @@
 public import SystemPackage
-import VaultCrypto
 public import VaultBase
+import VaultCrypto
 public import VaultFileSystem
 
 /// An open file that is shared by several tasks.

@@ -1,7 +1,7 @@
 import Synchronization
 public import SystemPackage
-import VaultCrypto
 public import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// Creates the folders of a tree in the order of the catalog, and determines the files of each piece's bytes.

@@ -1,6 +1,6 @@
 import SystemPackage
-import VaultCrypto
 public import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// The metadata before a refresh: the top-level files, and the delegated roles that were read under them. A refresh replaces one

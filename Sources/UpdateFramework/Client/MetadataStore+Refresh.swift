@@ -1,6 +1,6 @@
 import SystemPackage
-import VaultCrypto
 public import VaultBase
+import VaultCrypto
 
 extension MetadataStore {
     /// Updates the trusted metadata: the whole workflow of section 5 for the top-level roles.

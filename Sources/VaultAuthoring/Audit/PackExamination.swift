@@ -1,6 +1,6 @@
 import SealedPack
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// Looks at every byte of one pack: without a key at its parts and their digests, with one also at every file and at the

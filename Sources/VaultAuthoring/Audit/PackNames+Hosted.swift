@@ -2,8 +2,8 @@ import SealedPack
 public import SystemPackage
 public import UpdateFramework
 public import VaultBase
-import VaultFileSystem
 public import VaultCrypto
+import VaultFileSystem
 public import VaultSite
 import VaultTransport
 

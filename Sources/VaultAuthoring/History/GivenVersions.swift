@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// The version numbers that a vault has given to its packs. None is given twice: clients, and metadata that is kept, may have it.

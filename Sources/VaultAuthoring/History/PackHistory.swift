@@ -1,7 +1,7 @@
 import SealedPack
-import VaultBase
 import SystemPackage
 import UpdateFramework
+import VaultBase
 import VaultCrypto
 import VaultSite
 

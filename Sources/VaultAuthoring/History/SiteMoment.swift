@@ -1,6 +1,6 @@
 import SealedPack
-public import VaultBase
 public import UpdateFramework
+public import VaultBase
 import VaultCrypto
 import VaultSite
 

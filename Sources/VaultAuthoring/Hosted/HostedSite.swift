@@ -1,8 +1,8 @@
 import SealedPack
-import VaultBase
 import Synchronization
 import SystemPackage
 import UpdateFramework
+import VaultBase
 import VaultCrypto
 import VaultFileSystem
 import VaultSite

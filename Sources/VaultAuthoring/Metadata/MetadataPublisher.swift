@@ -2,8 +2,8 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.

@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// The wanted content of one targets role.

@@ -1,7 +1,7 @@
 import SealedPack
-import VaultBase
 import SystemPackage
 import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// Decides which metadata is signed again: changed content, files that refer to it, less than a quarter of the period

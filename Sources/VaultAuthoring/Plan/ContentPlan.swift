@@ -2,8 +2,8 @@ public import SealedPack
 import SystemPackage
 import UpdateFramework
 public import VaultBase
-import VaultFileSystem
 public import VaultCrypto
+import VaultFileSystem
 public import VaultSite
 
 /// The packs that the sources of a vault make now. Sources are looked at, and nothing is sealed or written.

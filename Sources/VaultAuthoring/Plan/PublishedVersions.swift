@@ -1,8 +1,8 @@
 import SealedPack
 import UpdateFramework
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// What a vault's own site lists, however old it is, by declared IDs. Nothing before the first publication, and for a team,

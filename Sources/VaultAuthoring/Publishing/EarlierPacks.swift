@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// What is known of the versions before a publication.

@@ -1,8 +1,8 @@
 import SealedPack
 import SystemPackage
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// The table of quiet names that a publication goes on with. Each version that differs gets a content key of its own, so that a key

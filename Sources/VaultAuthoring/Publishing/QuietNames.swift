@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// Gives packs the IDs and offers that a site lists: as declared, or keyed digests with what keyless clients need.

@@ -1,7 +1,7 @@
 public import SealedPack
-public import VaultBase
 import SystemPackage
 import UpdateFramework
+public import VaultBase
 public import VaultSite
 
 /// Puts live again what was listed before. Nothing is sealed, and metadata only are signed and written.

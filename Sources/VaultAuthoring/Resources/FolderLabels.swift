@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import SystemPackage
+import VaultBase
 import VaultFileSystem
 
 /// Tags that stand where the files are: `.assetvault.json` in a folder of a resource tree.

@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 public import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// Which metadata of a site must stay, and which packs because of it.

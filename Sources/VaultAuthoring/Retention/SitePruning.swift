@@ -1,7 +1,7 @@
 import SealedPack
-public import VaultBase
 public import SystemPackage
 public import UpdateFramework
+public import VaultBase
 import VaultFileSystem
 public import VaultSite
 

@@ -1,6 +1,6 @@
 import SealedPack
-public import VaultBase
 public import SystemPackage
+public import VaultBase
 public import VaultFileSystem
 
 /// The files to seal: a folder, or an archive unpacked into a private folder that is removed with this value.

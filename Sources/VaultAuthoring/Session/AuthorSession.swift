@@ -2,8 +2,8 @@ public import SealedPack
 import SystemPackage
 public import UpdateFramework
 import VaultBase
-import VaultFileSystem
 public import VaultCrypto
+import VaultFileSystem
 public import VaultSite
 
 /// What an author's command is given beside the vault and the change that it makes.

@@ -2,8 +2,8 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// The published state of a vault: a site, or the role of a team in another vault's site.

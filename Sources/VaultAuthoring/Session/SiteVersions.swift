@@ -1,7 +1,7 @@
 import SystemPackage
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 import VaultSite
 

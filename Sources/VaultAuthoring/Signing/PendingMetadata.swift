@@ -1,6 +1,6 @@
-public import VaultBase
 import SystemPackage
 import UpdateFramework
+public import VaultBase
 import VaultCrypto
 import VaultFileSystem
 

@@ -1,7 +1,7 @@
 import SystemPackage
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// The signing keys in a vault's `keys/`, each PEM file read once. The metadata decides for which role a key signs,

@@ -1,8 +1,8 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 import VaultSite
 

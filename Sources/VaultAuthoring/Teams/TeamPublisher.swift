@@ -1,8 +1,8 @@
-import VaultBase
 import SystemPackage
 import UpdateFramework
-import VaultFileSystem
+import VaultBase
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// Publishes the metadata of a team's role, to which another vault's site delegates.

@@ -1,8 +1,8 @@
-public import VaultBase
 public import SystemPackage
 public import UpdateFramework
-import VaultFileSystem
+public import VaultBase
 public import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// Adds signatures to a pending file, where the keys are kept; no vault is needed.

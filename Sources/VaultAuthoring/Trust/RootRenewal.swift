@@ -1,6 +1,6 @@
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 /// The published root, and the one that is to follow it: what waits in `pending/`, or the same content before it expires.
 struct RootRenewal {

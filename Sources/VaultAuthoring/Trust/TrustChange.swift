@@ -1,7 +1,7 @@
 import SystemPackage
 public import UpdateFramework
-public import VaultCrypto
 public import VaultBase
+public import VaultCrypto
 import VaultFileSystem
 import VaultSite
 

@@ -1,6 +1,6 @@
 public import SealedPack
-public import VaultBase
 public import SystemPackage
+public import VaultBase
 import VaultFileSystem
 
 /// The manifest of one asset pack of Apple's Background Assets, as far as its members have a meaning here: `assetPackID`,

@@ -1,6 +1,6 @@
-import VaultBase
 import Synchronization
 import SystemPackage
+import VaultBase
 import VaultCrypto
 
 /// For whom packs are sealed: the member `"audiences"` of `vault.json`, names with one key source each, such as

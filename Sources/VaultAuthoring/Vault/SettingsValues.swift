@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import UpdateFramework
+import VaultBase
 
 extension AppVersionRange {
     /// The member `"apps"`, such as `{"from": "2.0", "before": "3.0"}`; all without it.

@@ -1,7 +1,7 @@
 import SealedPack
-public import VaultBase
 public import SystemPackage
 public import UpdateFramework
+public import VaultBase
 public import VaultSite
 
 /// How a vault's listing is divided among roles; members of `vault.json`.

@@ -1,6 +1,6 @@
-public import VaultBase
 public import SystemPackage
 public import UpdateFramework
+public import VaultBase
 import VaultCrypto
 import VaultFileSystem
 

@@ -1,6 +1,6 @@
 public import SealedPack
-public import VaultBase
 public import SystemPackage
+public import VaultBase
 import VaultSite
 
 extension VaultSettings {

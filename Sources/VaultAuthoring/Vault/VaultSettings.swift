@@ -1,7 +1,7 @@
 public import SealedPack
-public import VaultBase
 public import SystemPackage
 public import UpdateFramework
+public import VaultBase
 import VaultFileSystem
 import VaultSite
 

@@ -1,4 +1,3 @@
-
 /// Runs `work` until `interruption` returns, which cancels it. Nil when it was interrupted before its
 /// end; a result that was complete by then counts.
 public func run<R: Sendable>(

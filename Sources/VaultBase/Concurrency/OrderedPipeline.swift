@@ -1,4 +1,3 @@
-
 /// The next input of a pipeline.
 public enum NextInput<Input> {
     case input(Input)

@@ -1,4 +1,3 @@
-
 /// The members of a JSON object, sorted by the UTF-8 bytes of their keys and looked up by exact bytes.
 public struct JSONObject: Sendable {
     struct Member: Sendable, Hashable {

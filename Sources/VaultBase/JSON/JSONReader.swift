@@ -1,4 +1,3 @@
-
 /// Reads a JSON text token by token and refuses everything that RFC 8259 does not allow, and floating-point numbers,
 /// integers beyond 2^53 - 1, invalid UTF-8, lone surrogates, nesting beyond a limit, and more values than a text of its length
 /// has for a reason: each takes memory, so a reader needs at most a small multiple of the text.

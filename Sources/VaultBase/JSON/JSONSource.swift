@@ -1,4 +1,3 @@
-
 /// A handwritten JSON text with the position of each value, for errors with lines and for edits that change nothing
 /// else.
 public struct JSONSource: Sendable {

@@ -1,4 +1,3 @@
-
 /// A token of ``JSONReader``.
 public enum JSONToken: Sendable, Hashable {
     case beginObject

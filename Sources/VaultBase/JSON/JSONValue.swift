@@ -1,4 +1,3 @@
-
 /// A JSON value of signed documents: no floating-point numbers, no duplicate keys.
 ///
 /// Strings compare by their UTF-8 bytes, never by canonical equivalence, so that different bytes are different values.

@@ -1,4 +1,3 @@
-
 /// A value of a ``JSONSource``, whose errors have its line and column.
 public struct LocatedJSON: Sendable {
     /// A member of an object.

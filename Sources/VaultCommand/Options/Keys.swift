@@ -1,8 +1,8 @@
 import ArgumentParser
 import Synchronization
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// Where keys come from; several sources are asked in their order.

@@ -5,8 +5,8 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 import VaultTransport
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SealedPack
-import VaultBase
 import SystemPackage
+import VaultBase
 import VaultFileSystem
 
 struct Open: AsyncParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import VaultAuthoring
 import SealedPack
+import VaultAuthoring
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 public import ArgumentParser
-import VaultAuthoring
 public import SealedPack
 import SystemPackage
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 

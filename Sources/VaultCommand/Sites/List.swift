@@ -1,8 +1,8 @@
 import ArgumentParser
 import SealedPack
-import VaultBase
 import UpdateFramework
 import VaultAuthoring
+import VaultBase
 import VaultCrypto
 import VaultSite
 import VaultTransport

@@ -1,9 +1,9 @@
 import ArgumentParser
 import SealedPack
-import VaultBase
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
+import VaultBase
 import VaultCrypto
 import VaultSite
 

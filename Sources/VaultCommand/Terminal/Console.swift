@@ -1,6 +1,6 @@
-import VaultBase
 import Synchronization
 import SystemPackage
+import VaultBase
 import VaultFileSystem
 import VaultSite
 

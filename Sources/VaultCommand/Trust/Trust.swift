@@ -2,8 +2,8 @@ import ArgumentParser
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 struct Trust: AsyncParsableCommand {

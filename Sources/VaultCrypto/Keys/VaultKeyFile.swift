@@ -1,5 +1,5 @@
-public import VaultBase
 public import SystemPackage
+public import VaultBase
 public import VaultFileSystem
 
 /// The file of a fresh vault key: a JWK Set (RFC 7517, section 5) with one key.

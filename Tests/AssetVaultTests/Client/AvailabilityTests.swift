@@ -1,5 +1,6 @@
 import AssetVault
 import FaultServer
+import TestFiles
 import Testing
 
 /// What an app requests, and what it gets.

@@ -2,6 +2,7 @@ import FaultServer
 import Foundation
 import Sampling
 import Synchronization
+import TestFiles
 import Testing
 import VaultFileSystem
 

@@ -1,5 +1,6 @@
 import AssetVault
 import FaultServer
+import TestFiles
 import Testing
 import VaultAuthoring
 import VaultFileSystem

@@ -1,6 +1,6 @@
 import SealedPack
-import VaultBase
 import Testing
+import VaultBase
 import VaultSite
 
 @testable import AssetVault

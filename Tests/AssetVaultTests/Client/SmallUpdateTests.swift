@@ -3,6 +3,7 @@ import FaultServer
 import SealedPack
 import Synchronization
 import SystemPackage
+import TestFiles
 import Testing
 import VaultAuthoring
 import VaultBase
@@ -22,7 +23,7 @@ import VaultFileSystem
     private static func files(_ version: UInt64) -> [String: [UInt8]] {
         var files = Dictionary(
             uniqueKeysWithValues: (0..<10).map { ("file \($0)", noise(90_000, seed: $0 + 10)) })
-        files["file 4"] = noise(90_000, seed: 100 + version)
+        files["file 4"] = noise(90_000, seed: Int(100 + version))
         // Worth compressing.
         for name in ["file 8", "file 9"] { files[name] = files[name]?.map { $0 & 15 } }
         return files

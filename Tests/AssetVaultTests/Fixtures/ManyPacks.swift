@@ -3,6 +3,7 @@ import FaultServer
 import Foundation
 import SealedPack
 import Synchronization
+import TestFiles
 
 /// A world of many packs, several with each of the tags `t0`, `t1` and so on, and one with the tag `large`. Its line is slow, and
 /// can be held up.
@@ -24,7 +25,7 @@ final class ManyPacks: Sendable {
         for (number, tag) in tags.enumerated() {
             for part in 0..<packsPerTag {
                 let seed = number * packsPerTag + part + 1
-                try world.write(noise(size, seed: UInt64(seed)), toTree: "\(seed)/file")
+                try world.write(noise(size, seed: seed), toTree: "\(seed)/file")
                 folders.append(("\(seed)", [tag, "part\(part)"]))
             }
         }

@@ -1,8 +1,9 @@
 import SealedPack
-import VaultBase
 import SystemPackage
+import TestFiles
 import UpdateFramework
 import VaultAuthoring
+import VaultBase
 import VaultFileSystem
 
 /// What the vault publishes.
@@ -146,7 +147,7 @@ extension World {
         return world
     }
 
-    static func map(_ level: Int) -> [UInt8] { noise(200_000 + level, seed: UInt64(level)) }
+    static func map(_ level: Int) -> [UInt8] { noise(200_000 + level, seed: level) }
     static let texture = noise(300_000, seed: 9)
 
     private static let levels = Task {

@@ -7,8 +7,8 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 import VaultTransport
 
 /// A vault, the host of its site, and the stores of its clients, in a folder that is removed at the end.
@@ -183,15 +183,6 @@ struct Place: Sendable, Codable {
 extension PackID {
     static let one = PackID(constant: "levels/one")
     static let extras = PackID(constant: "extras")
-}
-
-/// Incompressible bytes, the same for the same seed.
-func noise(_ count: Int, seed: UInt64) -> [UInt8] {
-    var state = seed
-    return (0..<count).map { _ in
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return UInt8(truncatingIfNeeded: state >> 56)
-    }
 }
 
 func flipByte(of path: FilePath, at offset: UInt64) throws {

@@ -1,5 +1,6 @@
 import AssetVault
 import SystemPackage
+import TestFiles
 import VaultAuthoring
 import VaultCrypto
 import VaultFileSystem
@@ -36,7 +37,7 @@ final class LevelSite: Sendable {
             let first = tags == [LevelSite.lastLevel] ? LevelSite.lastLevelSince : 1
             guard version == first || version > first && version % 6 == number % 6 else { return nil }
             return sizes.enumerated().map { place, size in
-                noise(size, seed: UInt64(version * 1000 + number * 10 + place))
+                noise(size, seed: version * 1000 + number * 10 + place)
             }
         }
     }

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Versions of a pack for different versions of the app, as other TUF clients see them;
 /// `Scripts/Channels/app-version.txt` is about ours.

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// What a hostile host can make of a site's channels with the keys of the snapshot and the timestamp;
 /// `Scripts/Channels/channel-attack.txt` has what it can make without keys.

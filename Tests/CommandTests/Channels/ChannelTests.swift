@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Several lists of packs of one site, as other TUF clients see them; `Scripts/Channels/channel.txt` is about ours.
 @Suite(.timeLimit(.minutes(5))) struct ChannelTests {

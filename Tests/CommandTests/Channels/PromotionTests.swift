@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A promotion of what a thief of a key listed; `Scripts/Channels/promotion.txt` has the publisher's own.
 @Suite(.timeLimit(.minutes(5))) struct PromotionTests {

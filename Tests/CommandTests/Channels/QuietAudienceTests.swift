@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// Which files a key opens where names are quiet; `Scripts/Channels/quiet-audience.txt` has who reads the names.
 @Suite(.timeLimit(.minutes(5))) struct QuietAudienceTests {

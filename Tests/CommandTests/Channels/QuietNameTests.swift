@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// Sites whose public metadata hold no readable names; `Scripts/Channels/quiet-name.txt` has what is done with them.
 @Suite(.timeLimit(.minutes(5))) struct QuietNameTests {

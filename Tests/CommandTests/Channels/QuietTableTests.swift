@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A table of quiet names where a process is killed, or the publisher signs none; `Scripts/Channels/quiet-table.txt` has tables
 /// that do not arrive, or can't be opened.

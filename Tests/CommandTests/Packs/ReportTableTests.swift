@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 @testable import VaultCommand
 

@@ -1,7 +1,7 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 import VaultCrypto
 
 /// No command prints a key, or writes one to a file other than the key file: in raw, hex or Base64 form.

@@ -1,7 +1,7 @@
 import FaultServer
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// Programs that run with packs in access.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Sampling
-import VaultBase
 import Testing
+import VaultBase
 
 /// A game of 20 GB in 300 packs: what a request for one tag, and the decision which packs go, cost. Its files are sparse: none of
 /// this reads them.

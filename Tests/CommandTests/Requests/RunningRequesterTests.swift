@@ -1,7 +1,7 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 
 /// Of packs that are equally dispensable, those that a running program has requested go last.
 @Suite(.timeLimit(.minutes(5))) struct RunningRequesterTests {

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// What a store takes on the disk, and what may go.
 @Suite(.timeLimit(.minutes(5))) struct StoreUsageTests {

@@ -1,7 +1,7 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 
 /// What a line of a script expected, and did not see.
 struct ScriptFailure: Error {

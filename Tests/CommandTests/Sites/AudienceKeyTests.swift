@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// A leaked key of an audience is replaced.
 @Suite(.timeLimit(.minutes(5))) struct AudienceKeyTests {

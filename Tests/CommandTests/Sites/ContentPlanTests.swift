@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Limits that `plan` holds sizes against.
 @Suite(.timeLimit(.minutes(5))) struct ContentPlanTests {

@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// A device whose traits change: the host sends the difference, and nothing else.
 @Suite(.timeLimit(.minutes(5))) struct DeviceChangeTests {

@@ -1,7 +1,7 @@
 import FaultServer
 import Sampling
-import VaultBase
 import Testing
+import VaultBase
 
 /// The reports of `downloader`.
 struct DownloaderReportTests {

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A version number is given once, whoever publishes, and from wherever: clients and kept metadata may have it.
 @Suite(.timeLimit(.minutes(10))) struct GivenVersionTests {

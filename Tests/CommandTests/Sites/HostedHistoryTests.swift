@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// What a runner without the site reads of all earlier publications. The host has pruned metadata between.
 struct HostedHistoryTests {

@@ -1,7 +1,7 @@
 import FaultServer
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// Hosts that are refused as the base of a publication, without writing anything.
 struct HostedPublishRefusalTests {

@@ -1,7 +1,7 @@
 import FaultServer
 import Sampling
-import VaultBase
 import Testing
+import VaultBase
 
 /// Publishing without a local site: from the hosted files.
 struct HostedPublishTests {

@@ -3,8 +3,8 @@ import Sampling
 import Testing
 
 @testable import AssetVault
-@testable import VaultAuthoring
 @testable import SealedPack
+@testable import VaultAuthoring
 
 /// Every step of every operation, killed right after it: the version in use stays complete, repeating the command
 /// succeeds, and no stored byte is requested again.

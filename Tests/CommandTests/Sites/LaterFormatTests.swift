@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Requests by tag where only a newer release can read one of the packs: they are not answered in part.
 @Suite(.timeLimit(.minutes(5))) struct LaterFormatTests {

@@ -1,7 +1,7 @@
 import FaultServer
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// A file that moves to another tag of a resource tree keeps its pieces, and clients download none of them again.
 @Suite(.timeLimit(.minutes(10))) struct MovedFileTests {

@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// A host that goes away during a refresh: packs that were accepted before still open.
 struct OfflineStartTests {

@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// A slow fetch that is overtaken by one with newer metadata.
 @Suite(.timeLimit(.minutes(5))) struct OvertakenFetchTests {

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// What a plan of a large game costs: it looks at names and sizes, and reads the first bytes of files.
 struct PlanScaleTests {

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// The plan in the documentation of resources is that of the tagged sample.
 @Suite(.timeLimit(.minutes(5))) struct ReadmePlanTests {

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// The example of a `vault.json` in the documentation publishes as it stands.
 struct ReadmeSettingsTests {

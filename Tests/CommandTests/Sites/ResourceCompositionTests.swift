@@ -1,7 +1,7 @@
 import Foundation
 import Sampling
-import VaultBase
 import Testing
+import VaultBase
 
 /// Files that move, are tagged anew, renamed, or get other variants: the packs follow a model, and no content is downloaded twice.
 @Suite(.timeLimit(.minutes(30))) struct ResourceCompositionTests {

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// Two concurrent publishers of one vault.
 @Suite(.timeLimit(.minutes(5))) struct SeveralPublishersTests {

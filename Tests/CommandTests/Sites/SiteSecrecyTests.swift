@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 import VaultCrypto
 
 /// No key, in any notation, in published, stored or printed bytes; and no plaintext without a key.

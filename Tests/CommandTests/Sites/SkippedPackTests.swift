@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Packs of a later format: a fetch names and skips them.
 struct SkippedPackTests {

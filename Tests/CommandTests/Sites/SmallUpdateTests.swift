@@ -1,7 +1,7 @@
 import FaultServer
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 
 /// Updates of packs that are kept sealed, through the command and real servers.
 @Suite(.timeLimit(.minutes(10))) struct SmallUpdateTests {

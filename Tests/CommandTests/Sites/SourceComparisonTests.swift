@@ -1,8 +1,8 @@
 import FaultServer
 import Foundation
 import Sampling
-import VaultBase
 import Testing
+import VaultBase
 
 /// Updates that `plan` computes, compared with the real ones, and of very many packs.
 @Suite(.timeLimit(.minutes(5))) struct SourceComparisonTests {

@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// Metadata without end, and hosts that can't be reached: the old version stays in use.
 struct TrustRefusalTests {

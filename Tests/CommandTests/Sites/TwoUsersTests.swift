@@ -1,8 +1,8 @@
 import Foundation
 import SealedPack
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 
 /// App and downloader as two users of one group: files of the downloader's user decide nothing in the app.
 @Suite(.enabled(if: geteuid() == 0, "only root may run commands as other users"), .timeLimit(.minutes(3)))

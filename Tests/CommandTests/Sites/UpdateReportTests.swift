@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// The update costs that `publish` reports before signing, compared with the real ones.
 struct UpdateReportTests {

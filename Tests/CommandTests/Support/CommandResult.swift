@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A process's exit code and output.
 struct CommandResult: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 import VaultFileSystem
 
 /// A folder in which a test works: what it holds, and the commands that run there.

@@ -1,7 +1,7 @@
 import FaultServer
 import Sampling
-import VaultBase
 import Testing
+import VaultBase
 
 /// A listing in hash bins: a change affects one bin, and readers fetch only that.
 struct BinTests {

@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// What a runner without the site takes back from the state of a host that fails, or of one that another publisher changes.
 @Suite(.timeLimit(.minutes(10))) struct HostedUndoTests {

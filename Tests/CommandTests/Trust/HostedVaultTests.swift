@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// Publishing from a host that fails.
 struct HostedVaultTests {

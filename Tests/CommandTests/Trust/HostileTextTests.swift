@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Names chosen by a hostile publisher, team or uploader: no command lets them control a terminal or forge a line.
 struct HostileTextTests {

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Offline keys: files wait for signatures, are signed elsewhere, and are published then.
 struct OfflineKeyTests {

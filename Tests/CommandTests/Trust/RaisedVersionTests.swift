@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A thief of keys uses up the version numbers; the publisher and all clients recover as Trust.md says.
 struct RaisedVersionTests {

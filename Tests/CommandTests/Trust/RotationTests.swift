@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A role's key is replaced, and every reader follows.
 struct RotationTests {

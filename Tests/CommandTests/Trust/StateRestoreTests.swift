@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A resource tree goes back to what it was under an earlier snapshot, also where the command is killed.
 @Suite(.timeLimit(.minutes(10))) struct StateRestoreTests {

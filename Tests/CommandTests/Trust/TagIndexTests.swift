@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 import VaultSite
 
 /// The signed tag index of a listing in bins: which files a request for one tag reads.

@@ -1,7 +1,7 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 
 /// Deliveries made to stop the studio's publishing, or to make it slow and large.
 @Suite(.timeLimit(.minutes(10))) struct TeamDeliveryAttackTests {

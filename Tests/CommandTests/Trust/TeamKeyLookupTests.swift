@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Teams whose packs name any number of keys, so that none is left to be looked up for the studio's.
 @Suite(.timeLimit(.minutes(10))) struct TeamKeyLookupTests {

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A thief of a team's key has taken the last version number that there is, and clients have seen it. With another key of the
 /// team's and another one of the snapshot all go on.

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// What a team may not do, and the effect on the studio's site.
 struct TeamRefusalTests {

@@ -1,6 +1,6 @@
 import FaultServer
-import VaultBase
 import Testing
+import VaultBase
 
 /// Which tags the packs of a team may have: those that the site grants, after its own packs.
 @Suite(.timeLimit(.minutes(5))) struct TeamTagTests {

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// A team publishes its part of a site with its own key; players fetch one site.
 struct TeamTests {

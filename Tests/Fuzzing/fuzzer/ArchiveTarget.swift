@@ -1,6 +1,6 @@
 import Foundation
-import VaultAuthoring
 import SystemPackage
+import VaultAuthoring
 import VaultBase
 
 /// Unpacks any bytes as an archive of up to 4 MiB.

@@ -1,7 +1,7 @@
 import Foundation
-import VaultAuthoring
 import SystemPackage
 import UpdateFramework
+import VaultAuthoring
 import VaultBase
 import VaultCrypto
 

@@ -1,5 +1,5 @@
-import Testing
 import SealedPack
+import Testing
 import VaultBase
 
 @Suite struct EntryPathTests {

@@ -1,6 +1,6 @@
+import SealedPack
 import TestFiles
 import Testing
-import SealedPack
 import VaultBase
 
 @Suite struct HostileZstdTests {
@@ -118,7 +118,7 @@ import VaultBase
 
     @Test func noiseNeverTraps() {
         for seed in 0..<500 {
-            expectCorrupt([0x28, 0xB5, 0x2F, 0xFD] + noise(seed % 60, seed: UInt64(seed)), exactly: 64)
+            expectCorrupt([0x28, 0xB5, 0x2F, 0xFD] + noise(seed % 60, seed: seed), exactly: 64)
         }
     }
 }

@@ -1,6 +1,6 @@
+import SealedPack
 import TestFiles
 import Testing
-import SealedPack
 import VaultBase
 
 @Suite struct ZstdTests {

@@ -1,6 +1,7 @@
 import SealedPack
-import VaultBase
 import SystemPackage
+import TestFiles
+import VaultBase
 import VaultFileSystem
 
 /// Packs of one test, as files.

@@ -1,11 +1,12 @@
 import Foundation
-import VaultAuthoring
 import SealedPack
-import VaultBase
 import SystemPackage
+import TestFiles
 import Testing
-import VaultFileSystem
+import VaultAuthoring
+import VaultBase
 import VaultCrypto
+import VaultFileSystem
 
 /// Collects the content of a pack in memory.
 struct MemorySink: ContentSink, ~Copyable {

@@ -1,6 +1,7 @@
-import VaultAuthoring
 import SealedPack
 import SystemPackage
+import TestFiles
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 
@@ -46,7 +47,7 @@ extension Source {
         for number in 0..<32 { source.files["levels/\(number)"] = prose(40 + number, seed: number) }
         // A large file with its own pieces separates the runs of small files; it compresses well.
         source.files["middle"] = [UInt8](repeating: 7, count: 8 << 10)
-        source.files["noise"] = try noise(70)
+        source.files["noise"] = noise(70)
         source.files["title"] = Array(text.utf8)
         source.files["run"] = Array("#!/bin/sh\n".utf8)
         source.files["nothing"] = []

@@ -2,12 +2,11 @@ import Foundation
 public import SystemPackage
 
 /// A folder for one test, removed with its content.
-public final class TemporaryFolder {
+public final class TemporaryFolder: Sendable {
     public let path: FilePath
 
     public init() throws {
-        let url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(
-            "archive-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appending(component: "packs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         path = FilePath(url.path)
     }
@@ -46,22 +45,25 @@ public final class TemporaryFolder {
     }
 }
 
-/// Deterministic incompressible bytes (xorshift64*).
-public func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    return (0..<count).map { _ in
+/// Incompressible bytes (xorshift64*), the same for the same seed.
+public func noise(_ count: Int, seed: Int = 1) -> [UInt8] {
+    var state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 | 1
+    let words = (0..<(count + 7) / 8).map { _ in
         state ^= state >> 12
         state ^= state << 25
         state ^= state >> 27
-        return UInt8(truncatingIfNeeded: state &* 0x2545_F491_4F6C_DD1D >> 56)
+        return state &* 0x2545_F491_4F6C_DD1D
     }
+    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
 }
 
-/// Bytes like a scene description, which compress about sixfold.
-public func prose(_ count: Int) -> [UInt8] {
-    let words = ["node", "mesh", "light", "texture", "0.25", "-1.5", "\n"]
-    let choices = noise(count / 4 + 1)
+/// Bytes like those of a level's description, which compress well.
+public func prose(_ count: Int, seed: Int = 0) -> [UInt8] {
     var bytes: [UInt8] = []
-    for choice in choices where bytes.count < count { bytes += Array((words[Int(choice) % 7] + " ").utf8) }
+    var number = seed
+    while bytes.count < count {
+        bytes += Array("{\"enemy\": \(number &* 7919 % 10_007), \"at\": [0.5, 1.25]},\n".utf8)
+        number += 1
+    }
     return Array(bytes.prefix(count))
 }

@@ -1,7 +1,7 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 
 /// Runs the scripts of `Tests/Interop/tuf` with the Python in `ASSETVAULT_PYTHON`.
 struct PythonTUF {

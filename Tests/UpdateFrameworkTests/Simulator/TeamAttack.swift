@@ -1,6 +1,6 @@
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// An attack of a host, or of a thief of keys, on the second version of the team's metadata.
 struct TeamAttack: Sendable, CustomTestStringConvertible {

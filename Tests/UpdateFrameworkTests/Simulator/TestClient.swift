@@ -1,8 +1,8 @@
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
+import VaultBase
 
 /// A store in a temporary folder.
 final class TestClient: Sendable {

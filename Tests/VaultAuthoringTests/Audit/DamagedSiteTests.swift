@@ -3,8 +3,8 @@ import SystemPackage
 import Testing
 import VaultAuthoring
 import VaultBase
-import VaultFileSystem
 import VaultCrypto
+import VaultFileSystem
 
 @Suite struct DamagedSiteTests {
     enum Region: CaseIterable {

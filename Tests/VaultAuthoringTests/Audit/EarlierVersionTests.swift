@@ -1,9 +1,9 @@
 import SealedPack
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
 import VaultAuthoring
+import VaultBase
 import VaultFileSystem
 import VaultSite
 import VaultTransport

@@ -1,11 +1,11 @@
-import VaultBase
 import SystemPackage
 import Testing
-@testable import VaultAuthoring
-@testable import SealedPack
-import VaultFileSystem
+import VaultBase
 import VaultCrypto
+import VaultFileSystem
 
+@testable import SealedPack
+@testable import VaultAuthoring
 
 /// An owner of a content key can make a pack with valid digests whose pieces differ from its catalog. Only a key
 /// shows it.

@@ -1,7 +1,7 @@
 import SealedPack
-import VaultBase
 import Testing
 import UpdateFramework
+import VaultBase
 import VaultSite
 
 /// What a site lists about the pack in a local file.

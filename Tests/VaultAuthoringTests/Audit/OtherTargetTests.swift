@@ -1,9 +1,9 @@
 import SealedPack
-import VaultBase
 import SystemPackage
 import Testing
 import UpdateFramework
 import VaultAuthoring
+import VaultBase
 import VaultCrypto
 
 /// Targets that are not packs of a known format, which clients skip.

@@ -2,8 +2,8 @@ import SealedPack
 import SystemPackage
 import Testing
 import VaultAuthoring
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 import VaultSite
 import VaultTransport

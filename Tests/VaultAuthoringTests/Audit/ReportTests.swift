@@ -1,8 +1,8 @@
 import SealedPack
-import VaultBase
 import SystemPackage
 import Testing
 import VaultAuthoring
+import VaultBase
 
 @testable import VaultCommand
 

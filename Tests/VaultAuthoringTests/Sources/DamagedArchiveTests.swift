@@ -1,8 +1,8 @@
-import VaultAuthoring
 import Sampling
+import SealedPack
 import TestFiles
 import Testing
-import SealedPack
+import VaultAuthoring
 import VaultBase
 
 @Suite struct DamagedArchiveTests {

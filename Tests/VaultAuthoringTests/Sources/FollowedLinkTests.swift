@@ -1,8 +1,8 @@
 import Foundation
-import VaultAuthoring
 import SystemPackage
 import TestFiles
 import Testing
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 

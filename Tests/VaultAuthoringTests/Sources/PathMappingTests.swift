@@ -1,6 +1,6 @@
-import VaultAuthoring
 import Sampling
 import Testing
+import VaultAuthoring
 import VaultBase
 
 /// Where the files of a pattern are for a device.

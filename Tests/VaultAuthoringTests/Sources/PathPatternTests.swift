@@ -1,7 +1,7 @@
 import Foundation
-import VaultAuthoring
 import Sampling
 import Testing
+import VaultAuthoring
 
 /// Patterns compared with what their description says, tried without any cleverness.
 @Suite struct PathPatternTests {

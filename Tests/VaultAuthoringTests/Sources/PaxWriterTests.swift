@@ -1,8 +1,8 @@
-import VaultAuthoring
+import SealedPack
 import SystemPackage
 import TestFiles
 import Testing
-import SealedPack
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 

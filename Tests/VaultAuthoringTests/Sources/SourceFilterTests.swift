@@ -1,9 +1,9 @@
 import Foundation
-import VaultAuthoring
+import SealedPack
 import SystemPackage
 import TestFiles
 import Testing
-import SealedPack
+import VaultAuthoring
 import VaultBase
 
 @Suite struct SourceFilterTests {

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
-import VaultAuthoring
+import SealedPack
 import SystemPackage
 import TestFiles
 import Testing
-import SealedPack
+import VaultAuthoring
 import VaultBase
 
 @Suite struct SourceRefusalTests {

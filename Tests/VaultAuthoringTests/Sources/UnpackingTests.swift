@@ -1,7 +1,7 @@
-import VaultAuthoring
 import SystemPackage
 import TestFiles
 import Testing
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
-@testable import VaultBase
 
+@testable import VaultBase
 
 /// What a caller leaves to others.
 struct ParallelismTests {

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 import Testing
-@testable import VaultBase
 
+@testable import VaultBase
 
 /// Order, memory and errors of parallel work.
 @Suite struct PipelineTests {

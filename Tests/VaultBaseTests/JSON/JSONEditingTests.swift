@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 /// Edits of handwritten texts keep all other bytes.
 @Suite struct JSONEditingTests {

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 @Suite struct JSONObjectTests {
     @Test func membersAreSetReplacedAndRemoved() {

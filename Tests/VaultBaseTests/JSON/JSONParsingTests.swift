@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 func parse(_ text: String) throws(VaultError) -> JSONValue {
     try JSONValue(parsing: Array(text.utf8).span, place: "test.json")

@@ -1,5 +1,5 @@
-import VaultBase
 import Testing
+import VaultBase
 
 @Suite struct JSONWritingTests {
     @Test func canonicalSortsByBytesAndEscapesTwoCharactersOnly() throws {

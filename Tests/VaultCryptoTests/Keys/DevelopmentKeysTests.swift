@@ -1,8 +1,8 @@
 import Foundation
 import SystemPackage
 import Testing
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 /// The keys in `Keys/`, as the samples use them.
 @Suite("Development keys") struct DevelopmentKeysTests {

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import SystemPackage
+import VaultBase
 import VaultCrypto
 
 /// A folder for one test, without spaces in its path.

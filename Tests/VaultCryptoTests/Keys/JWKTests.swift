@@ -1,6 +1,6 @@
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 import VaultCrypto
 
 @Suite("JWK rules") struct JWKTests {

@@ -1,6 +1,6 @@
 import CVaultArchive
-public import SystemPackage
 import SealedPack
+public import SystemPackage
 public import VaultBase
 public import VaultFileSystem
 

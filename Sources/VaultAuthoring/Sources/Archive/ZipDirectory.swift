@@ -1,5 +1,5 @@
-import VaultBase
 import SealedPack
+import VaultBase
 
 /// The central directory of a zip archive (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16), for what libarchive does not report:
 /// unchanged names, the number of entries, and the end.

@@ -1,6 +1,6 @@
 import Glibc
-public import SystemPackage
 public import SealedPack
+public import SystemPackage
 public import VaultBase
 import VaultFileSystem
 

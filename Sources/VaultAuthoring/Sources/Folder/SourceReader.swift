@@ -1,5 +1,5 @@
-import SystemPackage
 import SealedPack
+import SystemPackage
 public import VaultBase
 public import VaultFileSystem
 

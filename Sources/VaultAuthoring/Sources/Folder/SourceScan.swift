@@ -1,5 +1,5 @@
-import SystemPackage
 import SealedPack
+import SystemPackage
 import VaultBase
 import VaultFileSystem
 

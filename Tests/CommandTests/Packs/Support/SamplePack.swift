@@ -1,6 +1,6 @@
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 
 /// A folder to seal and open in, with a vault key and a small source.
 struct SamplePack: Workplace {

@@ -1,8 +1,8 @@
 import FaultServer
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 import VaultCrypto
 
 @testable import AssetVault

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// A vault with the channels `dev`, `beta` and `live`, and a pack `level`.
 extension World {

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// What a malicious publisher can sign with its keys.
 extension World {

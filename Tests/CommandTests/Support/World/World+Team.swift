@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 /// A studio's vault, and that of a team that publishes `packs/dlc1/*` of its site with a key of its own.
 extension World {

@@ -1,6 +1,6 @@
 import Foundation
-import VaultBase
 import Testing
+import VaultBase
 
 extension World {
     /// Runs `trust NAME` on the vault; the name is the first word.

@@ -1,8 +1,8 @@
 import FaultServer
 import Foundation
-import VaultBase
 import SystemPackage
 import Testing
+import VaultBase
 import VaultCrypto
 
 /// An author's vault, the site that it publishes, and the store of one client, in a folder of their own.

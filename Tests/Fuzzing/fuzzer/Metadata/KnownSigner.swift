@@ -1,6 +1,6 @@
 import UpdateFramework
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 /// Signs with a key that everybody knows: the first of RFC 8032, section 7.1. The seeds name its public half.
 final class KnownSigner: Sendable {

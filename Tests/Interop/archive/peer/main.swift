@@ -9,9 +9,9 @@
 // A failure is one line on standard error, "CATEGORY: text", and exit code 1.
 
 import Glibc
-import VaultAuthoring
-import SystemPackage
 import SealedPack
+import SystemPackage
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 

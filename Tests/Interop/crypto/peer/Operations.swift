@@ -1,5 +1,5 @@
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 typealias Bytes = [UInt8]
 typealias Operation = @Sendable ([Bytes]) throws(VaultError) -> Bytes

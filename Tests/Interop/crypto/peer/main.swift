@@ -1,6 +1,6 @@
 import Glibc
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 // Answers one request a line on standard input, so that outside judges can question VaultCrypto: the operation's name
 // and its arguments in hexadecimal ("-" for none), separated by spaces. The answer is "= " and the result's bytes, or

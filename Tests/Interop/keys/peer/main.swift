@@ -4,8 +4,8 @@
 //     keys-peer list SPEC…      one line a key: kind, kid, SHA-256 of the key
 
 import SystemPackage
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 
 func line(_ kind: String, _ id: KeyID, _ secret: borrowing SecretBytes) -> String {
     let digest = secret.withBytes { SHA256.hash($0) }

@@ -3,8 +3,8 @@ import SystemPackage
 import Testing
 import UpdateFramework
 import VaultAuthoring
-import VaultCrypto
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 import VaultSite
 import VaultTransport
