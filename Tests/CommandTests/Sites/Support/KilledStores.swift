@@ -23,8 +23,8 @@ struct KilledStores {
 
     init(_ operation: KilledOperation, from start: KilledOperation.Start) async throws {
         (self.operation, self.start) = (operation, start)
-        world = try await World()
-        let world = world
+        let world = try await World()
+        self.world = world
         var trees: [Tree] = []
         var digests: [SHA256Digest] = []
         func publish(_ version: UInt64) async throws {
@@ -35,7 +35,8 @@ struct KilledStores {
             try await world.publish()
             try await world.copy("level", to: "level-\(version)")
             trees.append(try Tree(world["level-\(version)"]))
-            digests.append(SHA256.hash(try world.publishedBytes(of: "level").span))
+            let bytes = try world.publishedBytes(of: "level")
+            digests.append(SHA256.hash(bytes.span))
         }
         try world.settings {
             $0["packs"] = ["level": ["source": .string(world["level"]), "tags": ["one"]]]
