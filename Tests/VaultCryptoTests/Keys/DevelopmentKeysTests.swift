@@ -6,7 +6,7 @@ import VaultCrypto
 
 /// The keys in `Keys/`, as the samples use them.
 @Suite("Development keys") struct DevelopmentKeysTests {
-    let keys = URL(filePath: #filePath).appending(path: "../../../Keys").standardized
+    let keys = URL(filePath: #filePath).appending(path: "../../../../Keys").standardized
 
     @Test("the vault key is refused as git checks it out, and read once it is private")
     func vaultKey() async throws {
