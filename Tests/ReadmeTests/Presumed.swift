@@ -16,7 +16,11 @@ var level: PackID { presumed() }
 var secret: PackID { presumed() }
 var bar: Bar { presumed() }
 
-struct Bar: Sendable {
+final class Bar: Sendable {
+    var fraction: Double {
+        get { presumed() }
+        set {}
+    }
     func show(_ bytes: UInt64, of total: UInt64) {}
     func show(_ fraction: Double) {}
     func show(_ progress: Progress) async {}

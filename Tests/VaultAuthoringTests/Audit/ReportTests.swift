@@ -51,7 +51,8 @@ import VaultBase
         #expect(
             findings == [
                 [
-                    "severity": "error", "category": "corrupt", "place": .string(place.string),
+                    "severity": "error", "category": "corrupt", "code": "damaged",
+                    "place": .string(place.string),
                     "problem": "damaged pieces (1): number 0",
                     "remedy": "put the publisher's copy of this pack there again",
                 ]
