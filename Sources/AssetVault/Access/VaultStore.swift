@@ -45,12 +45,11 @@ public final class VaultStore: Sendable {
 
     /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.
     public func status() async throws(VaultError) -> [PackStatus] {
-        // Without a lock file nothing was ever staged; a look creates nothing.
-        guard try hasStore else { return [] }
         var found: [PackStatus] = []
         var known: Set<PackID> = []
         let listings = try await listings
-        for (id, record) in try await brought.records() {
+        // Without a lock file nothing was ever staged; a look creates nothing.
+        for (id, record) in try hasStore ? await brought.records() : [] {
             known.insert(id)
             do throws(VaultError) { found.append(try status(of: id, record, listings(id))) } catch {
                 var failed = record
@@ -94,7 +93,6 @@ public final class VaultStore: Sendable {
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
         let id = presentID(of: id)
-        guard try hasStore else { return try status(of: id, PackRecord(), .unknown) }
         let listing: PackListing
         if let view = try await storedSite.view() {
             do throws(VaultError) {
@@ -107,7 +105,7 @@ public final class VaultStore: Sendable {
         } else {
             listing = .unknown
         }
-        return try status(of: id, await brought.record(of: id), listing)
+        return try status(of: id, hasStore ? await brought.record(of: id) : PackRecord(), listing)
     }
 
     /// The records, with what downloaders brought.

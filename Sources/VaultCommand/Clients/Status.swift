@@ -53,7 +53,9 @@ extension PackStatus {
             .text("category") { $0.state.failure?.category?.rawValue },
             .number("bytes", ", %") { $0.state.arriving?.bytes },
             .number("total", " of % bytes are there") { $0.state.arriving?.total },
-            .text("availability") { $0.availability?.rawValue }, .words(", %") { $0.availability?.words },
+            .text("availability") { $0.availability?.rawValue },
+            // A version that waits is named already.
+            .words(", %") { $0.waitingVersion == nil ? $0.availability?.words : nil },
         ]
     }
 
