@@ -155,7 +155,9 @@ public actor VaultClient {
         var report = try await stage(
             selected, listedBy: view, in: batch, within: allowance, reportingTo: downloads)
         // What was stopped, or whose time is up, failed as a whole.
-        if Task.isCancelled, let stop = report.failed.first(where: { $0.category == .cancelled }) { throw stop }
+        if Task.isCancelled, let stop = report.failed.first(where: { $0.category == .cancelled }) {
+            throw stop
+        }
         if report.failed.isEmpty { try await storeAccess.removal.removeUnneededDownloads() }
         // That its key is missing is no failure.
         if let failure = view.missingNames, failure.category != .key { report.failed.append(failure) }
