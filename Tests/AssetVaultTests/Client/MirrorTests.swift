@@ -95,7 +95,7 @@ import VaultFileSystem
         let client = try await fetch(from: [])
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         let again = world.server.packBytes - before
-        #expect(again > 0 && again <= 512 << 10, "one piece: \(again)")
+        #expect(again > 0 && again <= World.longestPiece, "one piece: \(again)")
     }
 
     @Test func aSealedPackIsRepaired() async throws {
@@ -109,7 +109,7 @@ import VaultFileSystem
         #expect(await category { _ = try await client.contents(of: EntryPath("noise"), in: one) } == .corrupt)
         let before = world.server.packBytes
         #expect(try await client.repair() == [one])
-        #expect(world.server.packBytes - before <= 512 << 10)
+        #expect(world.server.packBytes - before <= World.longestPiece)
         let fresh = try VaultClient(configuration)
         #expect(try await fresh.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(try await fresh.repair() == [])

@@ -106,7 +106,7 @@ import VaultTransport
         _ = try await fetched
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         let sent = world.server.packs.last?.bodyBytes ?? 0
-        #expect(sent <= Int(total - bytes) + (512 << 10), "only the rest: \(sent)")
+        #expect(sent <= Int(total - bytes) + World.longestPiece, "only the rest: \(sent)")
     }
 
     /// A paused pack blocks no other one, and is queued again when it resumes.
@@ -203,6 +203,6 @@ import VaultTransport
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         let sent = world.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
         #expect(
-            sent > 0 && sent <= Int(total - there) + (512 << 10), "\(sent), with \(there) of \(total) there")
+            sent > 0 && sent <= Int(total - there) + World.longestPiece, "\(sent), with \(there) of \(total) there")
     }
 }

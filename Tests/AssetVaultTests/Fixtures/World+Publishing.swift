@@ -4,6 +4,7 @@ import TestFiles
 import UpdateFramework
 import VaultAuthoring
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// What the vault publishes.
@@ -128,6 +129,8 @@ extension World {
 extension World {
     static let one = noise(900_000, seed: 1)
     static let extras = noise(300_000, seed: 2)
+    /// Bytes of the longest piece once sealed: one codec byte and 512 KiB of noise, which is stored as it is.
+    static let longestPiece = Int(Cobblestone256.sealedLength(ofMessage: 1 + (512 << 10)) ?? 0)
 
     private static let packs = Task {
         let world = try await World()
