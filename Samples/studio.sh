@@ -1,5 +1,5 @@
 #!/bin/sh
-# A studio's day: 30 packs for three audiences in two channels, with quiet names and a team's pack, published by CI runners that
+# A studio's day: 30 packs for three audiences in two channels, with opaque names and a team's pack, published by CI runners that
 # have none of the old packs. A release, an update, a leaked key, a rollback, a pruned host, and an upload from a machine that is
 # behind. Ends with what each step cost. Fails unless each step was observed.
 set -eu
@@ -64,7 +64,7 @@ for number in range(30):
 pathlib.Path("assets/island").mkdir()
 pathlib.Path("assets/island/map.json").write_text("[1, 2, 3]")
 settings = {
-    "format": 1, "packs": packs, "channels": ["beta", "live"], "quietNames": True,
+    "format": 1, "packs": packs, "channels": ["beta", "live"], "opaqueNames": True,
     "audiences": {"press": "file:keys/press.jwks", "partners": "file:keys/partners.jwks"},
     "teams": {"dlc1": {"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site"}},
 }

@@ -48,7 +48,7 @@ public struct ListedPack: Sendable {
 
     /// What a client of this release reads: where the version that the record describes is of a later format, the newest of the
     /// others takes its place, with the record of its own file. Tags that are not granted to whoever signed the record are
-    /// withheld. Throws as ``init(_:)`` does, and `.untrusted` for a table of quiet names that is not the site's own: it says which
+    /// withheld. Throws as ``init(_:)`` does, and `.untrusted` for a table of opaque names that is not the site's own: it says which
     /// packs have which names.
     public static func readable(
         in target: TargetRecord, granting grants: TagGrants
@@ -62,7 +62,8 @@ public struct ListedPack: Sendable {
     mutating func restrict(by grants: TagGrants, to signer: MetadataRole?) throws(VaultError) {
         guard grants.rank(of: signer) == 0 || pack.id.description != PackNames.packID else {
             throw VaultError(
-                .untrusted, "a team lists the table of quiet names, which is the site's own", at: target.path,
+                .untrusted, "a team lists the table of opaque names, which is the site's own",
+                at: target.path,
                 remedy: "the site's owner must give the team other paths")
         }
         pack = pack.granted(by: grants, to: signer)

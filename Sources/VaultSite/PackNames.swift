@@ -1,7 +1,7 @@
 public import SealedPack
 public import VaultBase
 
-/// What the packs of a site with quiet names are called, with their tags and traits. Publicly each has a keyed digest for a name and
+/// What the packs of a site with opaque names are called, with their tags and traits. Publicly each has a keyed digest for a name and
 /// none of the others; a pack of its own holds this table, sealed and signed as any pack.
 public struct PackNames: Sendable, Equatable {
     /// What the site says of one pack to those with the key.
@@ -15,8 +15,8 @@ public struct PackNames: Sendable, Equatable {
     /// The pack with the table. No other pack may have this ID.
     public static let packID = "assetvault.names"
     /// The member of the signed part of the role that lists a channel's packs, or delegates to their bins: true where it lists
-    /// them under quiet names.
-    public static let member = "x-quiet-names"
+    /// them under opaque names.
+    public static let member = "x-opaque-names"
     /// The table's path in its pack.
     public static let path = "names.json"
     /// In bytes.
@@ -109,9 +109,9 @@ public struct PackNames: Sendable, Equatable {
 }
 
 extension PackNames {
-    /// Whether an ID has the form of those under which packs with quiet names are listed: `q` and 32 hexadecimal digits, for a pack of
+    /// Whether an ID has the form of those under which packs with opaque names are listed: `q` and 32 hexadecimal digits, for a pack of
     /// a resource tree two of these. A table names no others: packs with public names keep these.
-    static func isQuiet(_ id: String) -> Bool {
+    static func isOpaque(_ id: String) -> Bool {
         let parts = id.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count <= 2
             && parts.allSatisfy { part in
@@ -123,7 +123,7 @@ extension PackNames {
 
     /// Whether a listed ID shows what a pack is called.
     package static func isName(_ id: PackID) -> Bool {
-        !isQuiet(id.description) && id.description != packID
+        !isOpaque(id.description) && id.description != packID
     }
 
     /// What a pack is called; its listed ID where the table does not have it.
@@ -178,9 +178,9 @@ extension PackNames {
         if json["key"] != nil { key = try SealedKey(parsing: json.object("key", at: place), place: place) }
         for (id, value) in try json.object("packs", at: place) {
             let entry = try value.asObject(at: place)
-            guard Self.isQuiet(id) else {
+            guard Self.isOpaque(id) else {
                 throw VaultError(
-                    .corrupt, "it names '\(id.excerpt)', which is no quiet ID", at: place,
+                    .corrupt, "it names '\(id.excerpt)', which is not an opaque ID", at: place,
                     remedy: "report it to the publisher")
             }
             do throws(VaultError) {

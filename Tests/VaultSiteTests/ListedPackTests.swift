@@ -35,7 +35,7 @@ import VaultSite
         ([listed.pack] + listed.otherVersions).map(\.version)
     }
 
-    /// A table of quiet names counts if the site itself has signed it.
+    /// A table of opaque names counts if the site itself has signed it.
     @Test func aTableOfNames() throws {
         var json = target(1)
         var custom = try json.object("custom", at: "test")
@@ -53,11 +53,13 @@ import VaultSite
         }
     }
 
-    /// A table gives names to quiet IDs alone, and so to no pack with a public name.
+    /// A table gives names to opaque IDs alone, and so to no pack with a public name.
     @Test func aTableOfOtherIDs() throws {
-        let quiet = "q" + String(repeating: "0f", count: 16)
-        let ids = [quiet: true, "\(quiet)/\(quiet)": true]
-        let others = ["level", "q", quiet + "0", quiet.uppercased(), "\(quiet)/level", "\(quiet)/\(quiet)/q"]
+        let opaque = "q" + String(repeating: "0f", count: 16)
+        let ids = [opaque: true, "\(opaque)/\(opaque)": true]
+        let others = [
+            "level", "q", opaque + "0", opaque.uppercased(), "\(opaque)/level", "\(opaque)/\(opaque)/q",
+        ]
         for (id, isRead) in ids.merging(others.map { ($0, false) }, uniquingKeysWith: { $1 }) {
             let offer = "\"policy\": \"prefetch\", \"tags\": [], \"traits\": {}"
             let json = "{\"format\": 1, \"packs\": {\"\(id)\": {\"name\": \"level\", \(offer)}}}"

@@ -9,13 +9,13 @@ import VaultSite
 /// What packs are called whose site hides it. Inside the library a pack has the ID that its site lists; callers give names, and get
 /// them in answers, updates and errors. Without the names that is the listed ID.
 ///
-/// Where names became quiet, or public again, the store may have a pack under both IDs: the listing that decided last says which one
+/// Where names became opaque, or public again, the store may have a pack under both IDs: the listing that decided last says which one
 /// counts, and the other one stands in for it until that is loaded.
 extension VaultStore {
-    /// The ID that the site lists a pack by: a digest where names are quiet, else the name itself.
+    /// The ID that the site lists a pack by: a digest where names are opaque, else the name itself.
     public func listedID(of name: PackID) -> PackID { storedNames?.listedID(of: name) ?? name }
 
-    /// The ID that a pack is loaded under: the listed one, or else its other one. A quiet ID means just this one where it is loaded.
+    /// The ID that a pack is loaded under: the listed one, or else its other one. An opaque ID means just this one where it is loaded.
     func presentID(of id: PackID) -> PackID {
         guard let storedNames else { return id }
         let wanted = storedNames.names[listed: id] == nil ? storedNames.listedID(of: id) : id
@@ -23,7 +23,7 @@ extension VaultStore {
         return ids.first { (try? isLoaded($0)) == true } ?? wanted
     }
 
-    /// All IDs that the store may have a pack under, the listed one first; of a quiet ID just this one.
+    /// All IDs that the store may have a pack under, the listed one first; of an opaque ID just this one.
     func allIDs(of id: PackID) -> [PackID] {
         guard let storedNames, storedNames.names[listed: id] == nil else { return [id] }
         let listed = storedNames.listedID(of: id)
@@ -90,9 +90,9 @@ extension VaultStore {
     /// Goes on by the names of a state of the site that was verified last, after its table was opened or could not be.
     ///
     /// - Parameter areKnown: whether the names are here, so that all of the state can be read.
-    func followNames(of chain: TrustChain, areQuiet: Bool, areKnown: Bool) async throws(VaultError) {
-        if var storedNames, storedNames.areQuiet != areQuiet {
-            storedNames.areQuiet = areQuiet
+    func followNames(of chain: TrustChain, areOpaque: Bool, areKnown: Bool) async throws(VaultError) {
+        if var storedNames, storedNames.areOpaque != areOpaque {
+            storedNames.areOpaque = areOpaque
             try storedNames.save(in: layout)
         }
         if areKnown { await storeAccess.metadata.noteReadable(chain) }
@@ -110,7 +110,7 @@ extension VaultStore {
         // What is not listed any more keeps its name, as does what another channel lists.
         if let earlier { names.addFormer(of: earlier.names, for: try store.records.ids()) }
         var stored = StoredNames(names, of: table)
-        stored.areQuiet = earlier?.areQuiet ?? true
+        stored.areOpaque = earlier?.areOpaque ?? true
         try stored.save(in: layout)
         return stored
     }
@@ -121,9 +121,9 @@ extension VaultStore {
     ) async throws(VaultError) -> VaultError? {
         let failure = try await openTable(by: stager, in: batch)
         try await stager.storedView?.follow(storedNames)
-        if let view = stager.storedView, let areQuiet = view.hasQuietNames {
+        if let view = stager.storedView, let areOpaque = view.hasOpaqueNames {
             try await followNames(
-                of: view.siteChain, areQuiet: areQuiet, areKnown: view.missingNames == nil)
+                of: view.siteChain, areOpaque: areOpaque, areKnown: view.missingNames == nil)
         }
         return failure
     }
@@ -224,25 +224,25 @@ extension VaultError {
     static func closedNames(_ table: PackManifest) -> VaultError {
         let keys = table.keyIDs.map { "'\($0)'" }.listed(upTo: 4)
         return VaultError(
-            .key, "the site's names are quiet, and no key was given that opens their table",
+            .key, "the site's names are opaque, and no key was given that opens their table",
             at: table.id.description, remedy: "give one of its keys: \(keys)", hint: .givingKey)
     }
 
     /// An error of the table of names: nobody knows its ID.
     var ofNames: VaultError {
-        with(problem: "the site's names are quiet, and their table is not open: \(problem)")
+        with(problem: "the site's names are opaque, and their table is not open: \(problem)")
     }
 }
 
 extension VaultClient {
-    /// Brings the table of a channel with quiet names, and opens it where its key is here, unless the store has its names. Without
+    /// Brings the table of a channel with opaque names, and opens it where its key is here, unless the store has its names. Without
     /// the key it waits as any pack, and packs have the names that the store knows, if any; so it is where the table fails.
     ///
     /// - Parameter allowance: of the whole call.
     func openNames(
         of view: inout SiteView, within allowance: TransferAllowance
     ) async throws(VaultError) {
-        guard let hasQuietNames = view.hasQuietNames else { return }
+        guard let hasOpaqueNames = view.hasOpaqueNames else { return }
         try await view.checkNames()
         if view.missingNames != nil {
             do throws(VaultError) { try await bringNames(of: &view, within: allowance) } catch {
@@ -256,7 +256,7 @@ extension VaultClient {
             observer(.failed(try PackID(PackNames.packID), failure))
         }
         try await store.followNames(
-            of: view.siteChain, areQuiet: hasQuietNames, areKnown: view.missingNames == nil)
+            of: view.siteChain, areOpaque: hasOpaqueNames, areKnown: view.missingNames == nil)
     }
 
     private func bringNames(

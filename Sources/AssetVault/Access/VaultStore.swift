@@ -143,7 +143,7 @@ public final class VaultStore: Sendable {
         try FileSystem.status(of: layout.current(of: id), followingLinks: true) != nil
     }
 
-    /// The packs of which no version is ready for use, under a public name or a quiet one.
+    /// The packs of which no version is ready for use, under a public name or an opaque one.
     func notLoaded(of ids: [PackID]) throws(VaultError) -> [PackID] {
         var found: [PackID] = []
         for id in ids where try !isLoaded(presentID(of: id)) { found.append(id) }

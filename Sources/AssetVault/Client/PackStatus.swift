@@ -77,7 +77,7 @@ extension PackAvailability {
 /// The status of one pack, as `assetvault status` prints it.
 public struct PackStatus: Sendable, Hashable {
     public let id: PackID
-    /// The ID that it is or was listed by: where names are quiet a digest, and one that stays while the pack is loaded.
+    /// The ID that it is or was listed by: where names are opaque a digest, and one that stays while the pack is loaded.
     public let listedID: PackID
     /// The state of the newest version that the store knows.
     public let state: PackState

@@ -222,7 +222,7 @@ public actor VaultClient {
         var stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: view.version)
         // The table of names was brought with the view, or could not be.
-        if view.hasQuietNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
+        if view.hasOpaqueNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
         let keys = keysOfRun(for: selected.offers)
         var stager = stager(with: keys, within: allowance)
         let input = await planInput(for: selected, on: occasion, with: stored, using: keys)

@@ -86,7 +86,7 @@ struct SelectedPacks {
         for listed in candidates.packs {
             if let offer = try view.located(listed) { offers.append(offer) }
         }
-        // The table of quiet names is a pack too; an app has already fetched it, so it is not selected again.
+        // The table of opaque names is a pack too; an app has already fetched it, so it is not selected again.
         if view.role == .app { offers.removeAll { $0.pack.id.description == PackNames.packID } }
         listedTags = Set(offers.flatMap(\.pack.tags))
         candidateIDs = Set(offers.map(\.pack.id))
@@ -171,8 +171,8 @@ private struct CandidatePacks {
     /// The paths of the site's own packs with the tags. Nil where the site has no index, or one of the tags is not in it: all packs
     /// are looked at then.
     private func indexedPaths() async throws(VaultError) -> Set<String>? {
-        // An index has no quiet names.
-        guard view.hasQuietNames == false else { return nil }
+        // An index has no opaque names.
+        guard view.hasOpaqueNames == false else { return nil }
         var found: Set<String> = []
         for tag in tags.sorted() {
             let roles: [VerifiedTargets]

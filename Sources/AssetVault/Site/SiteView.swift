@@ -5,7 +5,7 @@ import VaultSite
 import VaultTransport
 
 /// The packs of a site as a client of one channel sees them: one view of the metadata that a host has just sent (``LiveSite``) and of
-/// those that were verified and stored before (``StoredSite``). Teams, channels, app versions, devices and quiet names are known here
+/// those that were verified and stored before (``StoredSite``). Teams, channels, app versions, devices and opaque names are known here
 /// alone.
 struct SiteView: Sendable {
     /// As clients of the followed channel see it.
@@ -19,9 +19,9 @@ struct SiteView: Sendable {
     /// The mirrors, the one that sent the metadata first; none for stored metadata.
     private let mirrors: [Site]
     let role: StoreRole
-    /// Whether the channel lists keyed digests for the names of its packs (quiet names); nil where its role can't be read, so
+    /// Whether the channel lists keyed digests for the names of its packs (opaque names); nil where its role can't be read, so
     /// that no pack of the site's own is known.
-    let hasQuietNames: Bool?
+    let hasOpaqueNames: Bool?
     /// As the app opened them last.
     private var storedNames: StoredNames?
     /// Why the names may not be those of this state of the site; nil where they are, and where names are public.
@@ -42,11 +42,11 @@ struct SiteView: Sendable {
         let channel = choice.channel ?? .live
         chain = try siteChain.following(channel)
         do throws(VaultError) {
-            hasQuietNames = try await lookup.hasQuietNames(channel, in: chain)
+            hasOpaqueNames = try await lookup.hasOpaqueNames(channel, in: chain)
         } catch {
             // Whoever looks for packs gets the error.
             if Task.isCancelled { throw error }
-            hasQuietNames = nil
+            hasOpaqueNames = nil
         }
         storedNames = try StoredNames(of: store)
     }
@@ -60,13 +60,13 @@ struct SiteView: Sendable {
 
 /// The names of its packs.
 extension SiteView {
-    /// What quiet names stand for; nil where they are public, or not known at all.
-    var names: PackNames? { hasQuietNames == false ? nil : storedNames?.names }
+    /// What opaque names stand for; nil where they are public, or not known at all.
+    var names: PackNames? { hasOpaqueNames == false ? nil : storedNames?.names }
 
     /// Finds out whether the names that the app opened last are those of this state of the site: others would mix two states.
     mutating func checkNames() async throws(VaultError) {
         missingNames = nil
-        guard hasQuietNames == true else { return }
+        guard hasOpaqueNames == true else { return }
         do throws(VaultError) {
             guard let table = try await namesTable(), table.pack.sha256 != storedNames?.digest else { return }
             missingNames = .closedNames(table.pack)
@@ -82,7 +82,7 @@ extension SiteView {
         try await checkNames()
     }
 
-    /// The pack with the table of quiet names; nil where none is listed.
+    /// The pack with the table of opaque names; nil where none is listed.
     func namesTable() async throws(VaultError) -> LocatedPack? {
         try await pack(listedAs: PackID(PackNames.packID))
     }
@@ -171,9 +171,9 @@ extension SiteView {
     }
 
     /// Throws `.usage` for one of these traits that no listed pack has: it would choose nothing. Where a role can't be verified, or names are
-    /// quiet and not known here, nothing is said.
+    /// opaque and not known here, nothing is said.
     func requireKnownTraits(_ stated: [String]) async throws(VaultError) {
-        guard hasQuietNames == false || names != nil else { return }
+        guard hasOpaqueNames == false || names != nil else { return }
         let tree = try await lookup.tree(of: chain)
         guard tree.refusals.isEmpty else { return }
         var known: Set<String> = []

@@ -5,25 +5,25 @@ import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
-/// The names of a site with quiet names, as the app opened them: kept in its own area for work without a key or a site, and
+/// The names of a site with opaque names, as the app opened them: kept in its own area for work without a key or a site, and
 /// for downloaders, which know by them what to download. They stay where the site lists its packs by public names since, or the store
-/// follows another channel: what is loaded under a quiet name keeps its name.
+/// follows another channel: what is loaded under an opaque name keeps its name.
 struct StoredNames: Sendable {
     /// Of the table, and of packs that were here before it and are not in it: in JSON `former`.
     let names: PackNames
     /// Of the pack with the table.
     let digest: SHA256Digest
-    /// Whether the listing that decided last has quiet names. In JSON `quiet`.
-    var areQuiet: Bool
+    /// Whether the listing that decided last has opaque names. In JSON `opaque`.
+    var areOpaque: Bool
 
     init(_ names: PackNames, of pack: PackManifest) {
-        (self.names, digest, areQuiet) = (names, pack.sha256, true)
+        (self.names, digest, areOpaque) = (names, pack.sha256, true)
     }
 
     /// The ID by which the listing that decided last lists a pack, given by its name or by either ID.
     func listedID(of id: PackID) -> PackID {
         let name = names.shownID(of: id)
-        return areQuiet && names.formerID(of: name) != id ? names.listedID(of: id) ?? id : name
+        return areOpaque && names.formerID(of: name) != id ? names.listedID(of: id) ?? id : name
     }
 
     /// The ID that a pack has under the other kind of names; nil for an unknown one.
@@ -59,16 +59,16 @@ struct StoredNames: Sendable {
             let former = try PackNames(parsing: former, place: path.string)
             names.addFormer(of: former, for: former.ids)
         }
-        return Self(names: names, digest: digest, areQuiet: json["quiet"] != .bool(false))
+        return Self(names: names, digest: digest, areOpaque: json["opaque"] != .bool(false))
     }
 
-    private init(names: PackNames, digest: SHA256Digest, areQuiet: Bool) {
-        (self.names, self.digest, self.areQuiet) = (names, digest, areQuiet)
+    private init(names: PackNames, digest: SHA256Digest, areOpaque: Bool) {
+        (self.names, self.digest, self.areOpaque) = (names, digest, areOpaque)
     }
 
     func save(in layout: StoreLayout) throws(VaultError) {
         let json: JSONObject = [
-            "sha256": .string(digest.hex), "names": .object(names.json), "quiet": .bool(areQuiet),
+            "sha256": .string(digest.hex), "names": .object(names.json), "opaque": .bool(areOpaque),
             "former": .object(names.former.json),
         ]
         let permissions = AreaPermissions.permanent

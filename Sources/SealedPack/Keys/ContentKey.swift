@@ -41,7 +41,7 @@ public final class ContentKey: Sendable {
     }
 
     /// A name for a text that tells nothing of it without this key: the first 128 bits of its HMAC-SHA-256, in hexadecimal.
-    public func quietName(of text: String) -> String {
+    public func opaqueName(of text: String) -> String {
         var authenticator = HMACSHA256(key: nameKey)
         return String(authenticator.authenticate(Array(text.utf8).span).hex.prefix(32))
     }

@@ -13,18 +13,18 @@ extension Finding {
             at: place, remedy: "find out who signed the one that is not the pack's, and publish without it")
     }
 
-    /// A table of quiet names that is missing or damaged.
+    /// A table of opaque names that is missing or damaged.
     static func lostNames(at place: String) -> Finding {
         Finding(
             .note, "lost-names", "without this table clients find no pack that it names by its name or a tag",
             at: place, remedy: "put the publisher's copy of it there")
     }
 
-    /// A channel whose names are quiet lists no table of them.
+    /// A channel whose names are opaque lists no table of them.
     static func unnamed(_ channel: Channel, at place: String) -> Finding {
         Finding(
             .error(.missing), "missing-names",
-            "the channel '\(channel)' has quiet names and lists no table of them: clients find its packs by no name or tag",
+            "the channel '\(channel)' has opaque names and lists no table of them: clients find its packs by no name or tag",
             at: place, remedy: "publish the vault again")
     }
 

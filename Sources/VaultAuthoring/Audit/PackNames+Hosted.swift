@@ -20,7 +20,7 @@ extension PackNames {
         listedBy tree: TargetTree, in packs: PublishedPacks, of channel: Channel?, at site: Site,
         keys: any KeyProvider, scratch: FilePath
     ) async throws(VaultError) -> PackNames? {
-        guard channel.map(tree.hasQuietNames) ?? tree.hasQuietNames else { return nil }
+        guard channel.map(tree.hasOpaqueNames) ?? tree.hasOpaqueNames else { return nil }
         // A site without packs has no names either.
         if packs.packs.isEmpty { return PackNames() }
         let tables = packs.packs.map(\.pack).filter { $0.id.description == packID }

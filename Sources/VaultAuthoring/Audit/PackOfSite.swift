@@ -16,8 +16,8 @@ public struct PackOfSite: Sendable {
 
     /// The version of a pack that a channel lists, verified from a root that the reader trusts.
     ///
-    /// - Parameter keys: needed only where the site's names are quiet.
-    /// - Throws: `missing` for a pack that is not listed, `key` where the names are quiet and nobody opens their table, `untrusted`,
+    /// - Parameter keys: needed only where the site's names are opaque.
+    /// - Throws: `missing` for a pack that is not listed, `key` where the names are opaque and nobody opens their table, `untrusted`,
     ///   `corrupt` for another file than the one that was signed for.
     public func file(
         of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
@@ -25,10 +25,10 @@ public struct PackOfSite: Sendable {
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
         let published = try PublishedPacks(of: tree, in: channel)
         var names = PackNames()
-        if tree.hasQuietNames(channel) {
+        if tree.hasOpaqueNames(channel) {
             guard let keys else {
                 throw VaultError(
-                    .key, "the site's names are quiet, and no key was given", at: name.description,
+                    .key, "the site's names are opaque, and no key was given", at: name.description,
                     remedy: "give a key of the site", hint: .givingKey)
             }
             names =

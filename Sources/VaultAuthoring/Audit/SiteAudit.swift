@@ -64,9 +64,9 @@ public struct SiteAudit: Sendable {
         return report
     }
 
-    /// Channels with quiet names that list packs, and no table.
+    /// Channels with opaque names that list packs, and no table.
     private func unnamedChannels(of tree: TargetTree) -> [Finding] {
-        tree.chain.channels.filter(tree.hasQuietNames).compactMap { channel in
+        tree.chain.channels.filter(tree.hasOpaqueNames).compactMap { channel in
             guard let packs = try? PublishedPacks(of: tree, in: channel).packs, !packs.isEmpty,
                 !packs.contains(where: { $0.pack.id.description == PackNames.packID })
             else { return nil }

@@ -9,7 +9,7 @@ import VaultSite
 /// number of each pack that is listed in a lower version now, or not at all, such as `{"levels/one": 3}`. So whoever publishes knows
 /// all numbers without the metadata of before. The specification allows further members (section 4.1); other clients ignore it.
 ///
-/// While a channel has quiet names, the member shows no other ones: it keeps the highest of their numbers, which counts for every pack
+/// While a channel has opaque names, the member shows no other ones: it keeps the highest of their numbers, which counts for every pack
 /// with a readable name. So whoever signs needs no key of the names.
 struct GivenVersions {
     static let member = "x-last-versions"

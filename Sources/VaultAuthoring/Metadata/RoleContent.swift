@@ -12,14 +12,14 @@ struct RoleContent {
     /// The bin's part of the ``TagIndex``.
     var tags: JSONValue?
     /// See ``PackNames/member``.
-    var hasQuietNames = false
+    var hasOpaqueNames = false
     /// See ``GivenVersions/member`` and ``SiteContent/completed(_:replacing:)``.
     fileprivate(set) var lastVersions: JSONValue?
 
     /// Further members of the signed part; nil for absent ones.
     var members: KeyValuePairs<String, JSONValue?> {
         [
-            TagIndex.member: tags, PackNames.member: hasQuietNames ? .bool(true) : nil,
+            TagIndex.member: tags, PackNames.member: hasOpaqueNames ? .bool(true) : nil,
             GivenVersions.member: lastVersions,
         ]
     }
@@ -87,7 +87,7 @@ struct ChannelRoles {
             return [
                 RoleContent(
                     role: channel.role, records: records, delegations: nil, trusts: trusts,
-                    hasQuietNames: PackNames.areNeeded(for: records))
+                    hasOpaqueNames: PackNames.areNeeded(for: records))
             ]
         }
         var contents: [[TargetRecord]] = Array(repeating: [], count: bins.count)
@@ -98,7 +98,7 @@ struct ChannelRoles {
         }
         let parent = RoleContent(
             role: channel.role, records: [], delegations: .bins(bins), trusts: trusts,
-            hasQuietNames: PackNames.areNeeded(for: records))
+            hasOpaqueNames: PackNames.areNeeded(for: records))
         return [parent]
             + contents.enumerated().compactMap { index, records in
                 bins.role(at: index).map {

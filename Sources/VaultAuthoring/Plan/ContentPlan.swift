@@ -50,7 +50,7 @@ public struct ContentPlan: Sendable {
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
     ///
     /// - Parameters:
-    ///   - keys: open the table of quiet names, for the published versions, and packs of teams.
+    ///   - keys: open the table of opaque names, for the published versions, and packs of teams.
     ///   - host: where the published versions are; nil looks into the vault's own site.
     public init(
         of vault: VaultFolder, keys: any KeyProvider, at host: Site? = nil
@@ -91,7 +91,7 @@ public struct ContentPlan: Sendable {
         limits = settings.limits
         hasTeams = !settings.structure.teams.isEmpty
         if settings.pin == nil,
-            let names = NewNames.finding(from: published.areQuiet, to: settings.hasQuietNames)
+            let names = NewNames.finding(from: published.areOpaque, to: settings.hasOpaqueNames)
         {
             notices.append(names)
         }

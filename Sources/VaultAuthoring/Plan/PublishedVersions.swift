@@ -12,8 +12,8 @@ struct PublishedVersions {
     /// Nil where names are public.
     private var names: PackNames?
     /// Nil where nothing is published.
-    private(set) var areQuiet: Bool?
-    /// Whether names are quiet, and no key opens their table.
+    private(set) var areOpaque: Bool?
+    /// Whether names are opaque, and no key opens their table.
     private(set) var areUnknown = false
 
     /// Where they don't matter.
@@ -39,7 +39,7 @@ struct PublishedVersions {
         let listed = try PublishedPacks(of: tree, in: channel).packs.map { ($0.pack.id, $0.pack) }
         packs = Dictionary(listed) { first, _ in first }
         let table = packs[try PackID(PackNames.packID)]
-        if !packs.isEmpty { areQuiet = table != nil }
+        if !packs.isEmpty { areOpaque = table != nil }
         guard let table else { return }
         do throws(VaultError) {
             let key = try await keys.contentKey(

@@ -5,7 +5,7 @@ import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
-/// The table of quiet names that a publication goes on with. Each version that differs gets a content key of its own, so that a key
+/// The table of opaque names that a publication goes on with. Each version that differs gets a content key of its own, so that a key
 /// opens only the tables that were sealed for it; the key that makes the names goes on in all of them.
 struct NamesTable {
     /// Makes the listed IDs.
@@ -42,7 +42,7 @@ struct NamesTable {
     }
 }
 
-/// What a published table of quiet names holds.
+/// What a published table of opaque names holds.
 struct PublishedNames {
     let names: PackNames
     /// The file.
@@ -92,12 +92,12 @@ extension VaultError {
     fileprivate static func aboutNameKey(_ error: VaultError) -> VaultError {
         guard error.category == .key else { return error }
         return error.with(
-            problem: "names are quiet, and the vault's own key keeps what makes them: \(error.problem)")
+            problem: "names are opaque, and the vault's own key keeps what makes them: \(error.problem)")
     }
 }
 
 extension PackID {
-    /// Whether it is that of the table of quiet names.
+    /// Whether it is that of the table of opaque names.
     var isNamesTable: Bool { description == PackNames.packID }
 }
 
@@ -162,7 +162,7 @@ extension PackPublisher {
         return names
     }
 
-    /// Seals the table of quiet names, which clients need first, where they differ from the published ones.
+    /// Seals the table of opaque names, which clients need first, where they differ from the published ones.
     ///
     /// - Parameter readable: all other packs that the channel lists.
     func seal(

@@ -47,7 +47,7 @@ struct PackPublisher {
 
     /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`.
     func seal(
-        _ tree: ResourceTree, after earlier: EarlierPacks, naming names: inout QuietNames,
+        _ tree: ResourceTree, after earlier: EarlierPacks, naming names: inout OpaqueNames,
         onPack: (PackID, UInt64) -> Void,
         deliver: (SealingResult) async throws(VaultError) -> Void
     ) async throws(VaultError) {

@@ -116,9 +116,9 @@ public struct Promotion: Sendable {
     private func nextListing(
         from offered: OwnListing, to present: OwnListing, in session: AuthorSession
     ) throws(VaultError) -> PromotedListing {
-        if case .only = selection, offered.hasQuietNames || present.hasQuietNames {
+        if case .only = selection, offered.hasOpaqueNames || present.hasOpaqueNames {
             throw VaultError(
-                .usage, "with quiet names each channel has a table of all its packs",
+                .usage, "with opaque names each channel has a table of all its packs",
                 at: session.vault.settings.string, remedy: "promote all packs together")
         }
         var next = PromotedListing(
@@ -132,13 +132,13 @@ public struct Promotion: Sendable {
         return next
     }
 
-    /// What quiet IDs stand for, where teams have paths that no name may be in.
+    /// What opaque IDs stand for, where teams have paths that no name may be in.
     private func names(
         in session: AuthorSession, listing next: PromotedListing
     ) async throws(VaultError) -> PackNames {
         let present = [session.sourceListing] + session.promotedListings
         let listings = present + [OwnListing(of: next.records)]
-        guard !session.settings.structure.teams.isEmpty, listings.contains(where: \.hasQuietNames) else {
+        guard !session.settings.structure.teams.isEmpty, listings.contains(where: \.hasOpaqueNames) else {
             return PackNames()
         }
         return try await PackPublisher(for: session).names(of: listings.flatMap(\.packs).map(\.pack))

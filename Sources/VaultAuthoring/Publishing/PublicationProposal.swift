@@ -12,7 +12,7 @@ struct PublicationProposal {
     private let publisher: PackPublisher
     private let earlier: EarlierPacks
     private let compatible: CompatibleVersions
-    private var names: QuietNames
+    private var names: OpaqueNames
 
     private(set) var records: [TargetRecord]
     private(set) var packs: [PublicationReport.Pack] = []
@@ -24,7 +24,7 @@ struct PublicationProposal {
     private(set) var resealing = ChannelResealing()
     private(set) var changed = ChangedPacks()
     private(set) var restorations: [PublicationReport.Restoration] = []
-    /// What quiet IDs stand for, as far as a key here opens their tables.
+    /// What opaque IDs stand for, as far as a key here opens their tables.
     private(set) var shown = PackNames()
 
     init(
@@ -39,7 +39,7 @@ struct PublicationProposal {
         if let pin = settings.pin {
             let restored = try await session.listing(pin)
             // What was listed then has its names of then, whatever the settings say of the sources.
-            names = try await QuietNames(restored.hasQuietNames, after: earlier, by: publisher)
+            names = try await OpaqueNames(restored.hasOpaqueNames, after: earlier, by: publisher)
             records = restored.otherTargets
             // For the report alone.
             for pack in settings.packs { _ = try names.listedForm(of: pack.id, pack.offer) }
@@ -49,7 +49,7 @@ struct PublicationProposal {
                 .init(subject: .channel(settings.structure.sourceChannel), snapshot: pin.snapshot)
             ]
         } else {
-            names = try await QuietNames(settings.hasQuietNames, after: earlier, by: publisher)
+            names = try await OpaqueNames(settings.hasOpaqueNames, after: earlier, by: publisher)
             records = listing.otherTargets
             try await listSources(onPack: onPack)
         }

@@ -15,7 +15,7 @@ public struct PublicationReport: Sendable {
     public struct Pack: Sendable {
         /// As it is listed.
         public let id: PackID
-        /// What a quiet ID stands for.
+        /// What an opaque ID stands for.
         public internal(set) var name: PackID?
         public let version: UInt64
         public let change: Change
@@ -51,7 +51,7 @@ public struct PublicationReport: Sendable {
         public let channel: Channel
         /// As it is listed.
         public let id: PackID
-        /// What a quiet ID stands for.
+        /// What an opaque ID stands for.
         public internal(set) var name: PackID?
         public let version: UInt64
         /// Vault keys that open it no longer.

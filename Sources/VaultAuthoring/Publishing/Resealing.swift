@@ -19,7 +19,7 @@ struct Recipients {
     ///   - listed: packs with present slots, the first of each content key.
     ///   - names: under which the sources are listed.
     init(
-        declaredBy settings: VaultSettings, listedAs names: QuietNames = QuietNames(),
+        declaredBy settings: VaultSettings, listedAs names: OpaqueNames = OpaqueNames(),
         sealedAs listed: [PackManifest] = []
     ) throws(VaultError) {
         slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }

@@ -103,8 +103,8 @@ public struct Restoration: Sendable {
         }
         let publisher = try await PackPublisher(for: session)
         let earlier = try await EarlierPacks(of: session)
-        let names = try await QuietNames(
-            session.settings.hasQuietNames, after: earlier, by: publisher)
+        let names = try await OpaqueNames(
+            session.settings.hasOpaqueNames, after: earlier, by: publisher)
         let listed = try names.listedID(of: id)
         let (snapshot, listing) = try await EarlierStates(of: session).listing(
             of: session.settings.structure.sourceChannel, at: moment)
@@ -124,10 +124,10 @@ public struct Restoration: Sendable {
         case .moment(let given): moment = given
         case .version(let version): moment = .snapshot(Int64(clamping: version))
         }
-        if let tree, session.settings.hasQuietNames {
+        if let tree, session.settings.hasOpaqueNames {
             let channel = session.settings.structure.sourceChannel
             throw VaultError(
-                .usage, "with quiet names each channel has a table of all its packs", at: "\(tree.family)",
+                .usage, "with opaque names each channel has a table of all its packs", at: "\(tree.family)",
                 remedy: "restore the whole channel '\(channel)'")
         }
         let (snapshot, whole) = try await EarlierStates(of: session).listing(

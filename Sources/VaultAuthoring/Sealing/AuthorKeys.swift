@@ -47,7 +47,7 @@ struct AuthorKeys: Sendable {
         for source in settings.sources {
             try await require(source.audiences, at: source.id.description)
         }
-        guard settings.hasQuietNames else { return }
+        guard settings.hasOpaqueNames else { return }
         try await require([], at: Self.readersOfNames)
         let readers = known.values.reduce(into: Set<KeyID>()) { $0.formUnion($1) }
         try KeySlot.requireCount(readers.count, at: Self.readersOfNames)
@@ -55,7 +55,7 @@ struct AuthorKeys: Sendable {
 
     /// For messages.
     static let readersOfNames =
-        "the table of quiet names, for the vault's own keys and each key that opens a pack"
+        "the table of opaque names, for the vault's own keys and each key that opens a pack"
 
     func holder(of slot: KeySlot) -> SlotHolder {
         SlotHolder(id: slot.keyID, isReplaced: listed[slot.keyID].map { !slot.isWrapped(under: $0) } ?? false)

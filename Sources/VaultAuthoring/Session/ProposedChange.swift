@@ -10,7 +10,7 @@ import VaultSite
 struct ProposedChange {
     /// What the vault itself lists in these channels from now on; other channels stay as they are.
     var listing: [Channel: [TargetRecord]] = [:]
-    /// What quiet IDs in any channel stand for, as far as that is known.
+    /// What opaque IDs in any channel stand for, as far as that is known.
     var names = PackNames()
     /// What teams deliver, which is published with it.
     var deliveries: [TeamDelivery]

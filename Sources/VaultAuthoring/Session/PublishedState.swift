@@ -100,7 +100,7 @@ struct OwnListing {
     var packsByID: [PackID: ListedPack] {
         Dictionary(packs.map { ($0.pack.id, $0) }) { first, _ in first }
     }
-    var hasQuietNames: Bool { PackNames.areNeeded(for: packs.map(\.target)) }
+    var hasOpaqueNames: Bool { PackNames.areNeeded(for: packs.map(\.target)) }
 
     init(of records: [TargetRecord]) {
         var packs: [ListedPack] = []

@@ -43,7 +43,7 @@ extension TeamDelivery {
         }
         guard id.description != PackNames.packID else {
             throw VaultError(
-                .untrusted, "it lists '\(id)', which is the table of the studio's quiet names",
+                .untrusted, "it lists '\(id)', which is the table of the studio's opaque names",
                 at: folder.path.string, remedy: "find out who signed it: no release of this program does")
         }
         if isHosted(record) { return false }

@@ -87,15 +87,15 @@ extension TeamDelivery {
 }
 
 extension VaultSettings {
-    /// Quiet names do not hide the tags that teams have.
+    /// Opaque names do not hide the tags that teams have.
     var readableTags: Finding? {
         let teams = structure.teams.filter { !$0.tags.isEmpty }
-        guard hasQuietNames, !teams.isEmpty else { return nil }
+        guard hasOpaqueNames, !teams.isEmpty else { return nil }
         let tags = Set(teams.flatMap(\.tags)).sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
         return .warning(
             "readable-tags",
             "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags)",
-            at: "teams", remedy: "\"quietNames\" hides the site's own")
+            at: "teams", remedy: "\"opaqueNames\" hides the site's own")
     }
 }
 

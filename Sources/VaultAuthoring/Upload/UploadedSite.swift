@@ -32,7 +32,7 @@ struct UploadedSite {
     private(set) var warnings: [Finding] = []
     /// What was published since the destination's state and is not the newest any more, as far as the folder keeps it and keys of
     /// the site have signed it: runners can restore it. What is older was there, and may have been pruned. What shows names that are
-    /// quiet by now is left out: the host never had it, and need not have it.
+    /// opaque by now is left out: the host never had it, and need not have it.
     private var earlierMetadata: [MetadataFileName] = []
 
     /// - Throws: `untrusted` for a site that does not verify, or is older than the destination's; `busy` where another publisher has

@@ -51,7 +51,7 @@ public struct VaultSettings: Sendable {
     /// The versions of the app that clients may have; older versions of packs stay listed for these.
     let supportedApps: AppVersionRange
     /// Whether names, tags, traits and categories of packs are hidden (``PackNames``).
-    let hasQuietNames: Bool
+    let hasOpaqueNames: Bool
     public let lifetime: MetadataLifetime
     public let structure: SiteStructure
     private(set) var text: JSONSource
@@ -98,18 +98,18 @@ public struct VaultSettings: Sendable {
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
         pin = try ListingPin(parsing: json["pin"])
-        hasQuietNames = try json["quietNames"]?.bool() ?? false
+        hasOpaqueNames = try json["opaqueNames"]?.bool() ?? false
         supportedApps = try AppVersionRange(parsing: json["apps"])
-        if hasQuietNames { try Self.requireNamesCanBeQuiet(json, structure, resources) }
+        if hasOpaqueNames { try Self.requireNamesCanBeOpaque(json, structure, resources) }
         limits = try json["limits"].map { limits throws(VaultError) in try SizeLimits(parsing: limits) }
     }
 
     private static let members = [
         "format", "packs", "resources", "expiry", "teams", "team", "bins", "channels", "audiences", "limits",
-        "quietNames", "apps", "pin",
+        "opaqueNames", "apps", "pin",
     ]
 
-    /// Members of other programs are ignored, but not one that was probably meant for this one: without `"quietNames"` names
+    /// Members of other programs are ignored, but not one that was probably meant for this one: without `"opaqueNames"` names
     /// would be public.
     private static func requireNoMisspelling(in json: LocatedJSON) throws(VaultError) {
         for member in try json.members() where !members.contains(where: { $0.hasSameBytes(as: member.name) })
@@ -121,13 +121,13 @@ public struct VaultSettings: Sendable {
         }
     }
 
-    private static func requireNamesCanBeQuiet(
+    private static func requireNamesCanBeOpaque(
         _ json: LocatedJSON, _ structure: SiteStructure, _ resources: [ResourceTree]
     ) throws(VaultError) {
-        let place = try json.required("quietNames")
+        let place = try json.required("opaqueNames")
         guard structure.ownRole == nil else {
             throw place.error(
-                .usage, "a team's packs are found by their names", remedy: "remove \"quietNames\" here")
+                .usage, "a team's packs are found by their names", remedy: "remove \"opaqueNames\" here")
         }
         if let tree = resources.first(where: { $0.apps != .all }) {
             throw place.error(
@@ -172,7 +172,7 @@ public struct VaultSettings: Sendable {
                 throw member.key.error(
                     .usage,
                     id.isNamesTable
-                        ? "the ID '\(id)' is that of the table of quiet names"
+                        ? "the ID '\(id)' is that of the table of opaque names"
                         : "the ID '\(id)' stands for hidden names", remedy: "give the pack another one")
             }
             return try Pack(id: id, parsing: member.value, audiences)
@@ -197,7 +197,7 @@ public struct VaultSettings: Sendable {
     ///
     /// - Parameter place: of the settings, for messages.
     func requireUseOfVaultKeys(at place: FilePath) throws(VaultError) {
-        guard !usedAudiences.isEmpty, !hasQuietNames,
+        guard !usedAudiences.isEmpty, !hasOpaqueNames,
             !sources.contains(where: \.audiences.isEmpty)
         else { return }
         throw VaultError(

@@ -15,7 +15,7 @@ struct Fetch: AsyncParsableCommand {
             the keys opens is no failure: named ones are downloaded and wait for their key, others are left on the site, unless \
             --preload is given. Of a pack that \
             the store has in part, or in an earlier version, only what is missing is downloaded (from an opened version \
-            pieces are taken with the key); --dry-run reports how much that is, without metadata and the table of quiet names. Where a tag is unknown \
+            pieces are taken with the key); --dry-run reports how much that is, without metadata and the table of opaque names. Where a tag is unknown \
             nothing is downloaded.
 
             EXAMPLE

@@ -20,7 +20,7 @@ struct PackArgument: ParsableArguments {
     @OptionGroup var manifestOptions: ManifestOptions
     @OptionGroup var channel: ChannelOption
 
-    /// - Parameter keys: needed only for the ID of a pack whose site has quiet names.
+    /// - Parameter keys: needed only for the ID of a pack whose site has opaque names.
     func file(_ keys: (any KeyProvider)?) async throws(VaultError) -> PackFile {
         let source = try manifestOptions.source()
         let channel = try channel.channel

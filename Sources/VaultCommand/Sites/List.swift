@@ -13,7 +13,7 @@ struct List: AsyncParsableCommand {
         discussion: """
             Reads the site's metadata, and needs neither a store nor a key. Of each pack it says ID, version, size, opened size, \
             policy, tags, traits, and the vault keys that it is sealed for. Without --trust the metadata is verified from \
-            the site's own first root: then nobody says whose site it is. Of a site with quiet names --keys shows the names.
+            the site's own first root: then nobody says whose site it is. Of a site with opaque names --keys shows the names.
 
             EXAMPLE
               assetvault list https://cdn.example.com/game --trust trusted-root.json
@@ -48,8 +48,8 @@ struct List: AsyncParsableCommand {
         }
         SiteListing(packs: published.packs, names: names ?? PackNames(), isPinned: root != nil)
             .answer(asJSON: json)
-        if tree.hasQuietNames(channel), names == nil {
-            Console.note("the names are quiet: give --keys to see them")
+        if tree.hasOpaqueNames(channel), names == nil {
+            Console.note("the names are opaque: give --keys to see them")
         }
         if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }
         if published.packs.isEmpty { Console.note("the site lists no packs") }

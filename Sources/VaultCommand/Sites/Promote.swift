@@ -18,7 +18,7 @@ struct Promote: AsyncParsableCommand {
 
             An ID names a pack, or a resource tree with all its packs. --all lists exactly the packs of the first channel, so \
             that others go. A lower version than the one that is listed is refused, unless --allow-older puts it back; other \
-            content under the same version is refused always. --dry-run says which names become visible. Where names are quiet they \
+            content under the same version is refused always. --dry-run says which names become visible. Where names are opaque they \
             are shown by --keys, without it by the vault's own key.
 
             EXAMPLE

@@ -203,6 +203,7 @@ import VaultTransport
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         let sent = world.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
         #expect(
-            sent > 0 && sent <= Int(total - there) + World.longestPiece, "\(sent), with \(there) of \(total) there")
+            sent > 0 && sent <= Int(total - there) + World.longestPiece,
+            "\(sent), with \(there) of \(total) there")
     }
 }

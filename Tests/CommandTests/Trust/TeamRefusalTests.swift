@@ -22,8 +22,8 @@ struct TeamRefusalTests {
         #expect(verdict.exitCode == (id == "level" ? 0 : 1))
     }
 
-    /// The table of quiet names says which packs have which names, so it is nobody's but the studio's, whatever paths a team has.
-    @Test func theTableOfQuietNames() async throws {
+    /// The table of opaque names says which packs have which names, so it is nobody's but the studio's, whatever paths a team has.
+    @Test func theTableOfOpaqueNames() async throws {
         try world.settings {
             try $0.change("teams", "dlc1") { $0["paths"] = ["packs/dlc1/*", "packs/a*"] }
         }
@@ -34,7 +34,7 @@ struct TeamRefusalTests {
             }
             try signed.changePack("assetvault.names") { $0["id"] = "assetvault.names" }
         }
-        try await world.keepsTheLast(naming: "the table of the studio's quiet names")
+        try await world.keepsTheLast(naming: "the table of the studio's opaque names")
     }
 
     /// A path of its own that leads to another pack's manifest is no pack.

@@ -1,4 +1,4 @@
-"""A reader of the table of quiet names, written from the format page alone (SealedPack.docc/Format.md)."""
+"""A reader of the table of opaque names, written from the format page alone (SealedPack.docc/Format.md)."""
 
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
 

@@ -1,4 +1,4 @@
-"""The outsider reads the table of quiet names of a published site.
+"""The outsider reads the table of opaque names of a published site.
 
 ASSETVAULT_COMMAND names the command.
 """
@@ -15,7 +15,7 @@ from test_pack import command, fill
 
 @pytest.fixture
 def site(tmp_path):
-    """A pack and a resource tree for partners, under quiet names."""
+    """A pack and a resource tree for partners, under opaque names."""
     fill(tmp_path / "film", [("file", b"film")])
     fill(tmp_path / "tree", [("music", b"music")])
     vault = tmp_path / "vault"
@@ -23,7 +23,7 @@ def site(tmp_path):
     command("keygen", "-o", vault / "keys/partner.jwks")
     settings = json.loads((vault / "vault.json").read_text())
     settings |= {
-        "quietNames": True,
+        "opaqueNames": True,
         "audiences": {"partner": "file:keys/partner.jwks"},
         "packs": {"hush/film": {"source": "../film", "tags": ["start"], "for": ["partner"]}},
         "resources": {

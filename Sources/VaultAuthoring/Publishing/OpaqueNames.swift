@@ -4,7 +4,7 @@ import VaultBase
 import VaultSite
 
 /// Gives packs the IDs and offers that a site lists: as declared, or keyed digests with what keyless clients need.
-struct QuietNames {
+struct OpaqueNames {
     /// As it was published last; nil where names are public.
     let table: NamesTable?
     /// All packs that got an ID.
@@ -15,16 +15,16 @@ struct QuietNames {
     /// Public names.
     init() { table = nil }
 
-    /// - Parameter isQuiet: whether the listing is to have quiet names.
+    /// - Parameter isOpaque: whether the listing is to have opaque names.
     init(
-        _ isQuiet: Bool, after earlier: EarlierPacks, by publisher: PackPublisher
+        _ isOpaque: Bool, after earlier: EarlierPacks, by publisher: PackPublisher
     ) async throws(VaultError) {
-        table = isQuiet ? try await publisher.namesTable(after: earlier) : nil
+        table = isOpaque ? try await publisher.namesTable(after: earlier) : nil
     }
 
     /// - Parameter family: of a pack of a resource tree; nil for others, and for a tree itself.
     func listedID(of id: PackID, family: PackID? = nil) throws(VaultError) -> PackID {
-        if let key { try key.quietID(of: id, family: family) } else { id }
+        if let key { try key.opaqueID(of: id, family: family) } else { id }
     }
 
     /// The ID and the offer that are listed; the declared ones go into the table.
@@ -47,10 +47,10 @@ struct QuietNames {
 extension ContentKey {
     /// The listed ID of a pack, by the key that makes names: a digest for its resource tree, if there is one, and one for the pack. The
     /// lengths of names don't show.
-    func quietID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
-        let digest = "q\(quietName(of: id.description))"
+    func opaqueID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
+        let digest = "q\(opaqueName(of: id.description))"
         guard let family else { return try PackID(digest) }
-        return try PackID("q\(quietName(of: family.description))/\(digest)")
+        return try PackID("q\(opaqueName(of: family.description))/\(digest)")
     }
 }
 
@@ -67,22 +67,22 @@ extension UnverifiedMetadata {
     }
 }
 
-/// Quiet names are switched on or off in a channel: its clients have no pack by its new name.
+/// Opaque names are switched on or off in a channel: its clients have no pack by its new name.
 enum NewNames {
     /// Nil where the names stay.
     ///
-    /// - Parameter wereQuiet: nil where nothing is published yet.
-    static func finding(from wereQuiet: Bool?, to areQuiet: Bool) -> Finding? {
-        guard let wereQuiet, wereQuiet != areQuiet else { return nil }
+    /// - Parameter wereOpaque: nil where nothing is published yet.
+    static func finding(from wereOpaque: Bool?, to areOpaque: Bool) -> Finding? {
+        guard let wereOpaque, wereOpaque != areOpaque else { return nil }
         return .warning(
             "new-names",
-            "quiet names are switched \(areQuiet ? "on" : "off"), so that all packs are listed by new names",
-            at: "quietNames", remedy: "clients download them again")
+            "opaque names are switched \(areOpaque ? "on" : "off"), so that all packs are listed by new names",
+            at: "opaqueNames", remedy: "clients download them again")
     }
 
     /// Nil also for a listing without packs.
     static func finding(from present: OwnListing, to next: OwnListing) -> Finding? {
         guard !next.packs.isEmpty else { return nil }
-        return finding(from: present.packs.isEmpty ? nil : present.hasQuietNames, to: next.hasQuietNames)
+        return finding(from: present.packs.isEmpty ? nil : present.hasOpaqueNames, to: next.hasOpaqueNames)
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import VaultBase
 
-/// Which files a key opens where names are quiet; `Scripts/Channels/quiet-audience.txt` has who reads the names.
-@Suite(.timeLimit(.minutes(5))) struct QuietAudienceTests {
+/// Which files a key opens where names are opaque; `Scripts/Channels/opaque-audience.txt` has who reads the names.
+@Suite(.timeLimit(.minutes(5))) struct OpaqueAudienceTests {
     let world: World
     private static let audiences: JSONObject = [
         "partner": "file:keys/partner.jwks", "tester": "file:keys/tester.jwks",
@@ -29,7 +29,7 @@ import VaultBase
             ("hush/\($0)", ["policy": "essential", "for": [.string($1)]] as JSONObject)
         }
         try world.declare(Dictionary(uniqueKeysWithValues: members)) {
-            $0["quietNames"] = true
+            $0["opaqueNames"] = true
             $0["channels"] = ["dev", "live"]
             $0["audiences"] = .object(audiences)
         }

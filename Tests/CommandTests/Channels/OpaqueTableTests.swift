@@ -1,9 +1,9 @@
 import Testing
 import VaultBase
 
-/// A table of quiet names where a process is killed, or the publisher signs none; `Scripts/Channels/quiet-table.txt` has tables
+/// A table of opaque names where a process is killed, or the publisher signs none; `Scripts/Channels/opaque-table.txt` has tables
 /// that do not arrive, or can't be opened.
-@Suite(.timeLimit(.minutes(10))) struct QuietTableTests {
+@Suite(.timeLimit(.minutes(10))) struct OpaqueTableTests {
     let world: World
 
     /// A site with one pack.
@@ -19,7 +19,7 @@ import VaultBase
         let members = packs.map {
             ("hush/\($0)", ["policy": "essential", "tags": [.string($0)]] as JSONObject)
         }
-        try world.declare(Dictionary(uniqueKeysWithValues: members)) { $0["quietNames"] = true }
+        try world.declare(Dictionary(uniqueKeysWithValues: members)) { $0["opaqueNames"] = true }
     }
 
     /// A kill between the table and the names that the store keeps of it.
@@ -35,7 +35,7 @@ import VaultBase
         try await world.run("access new $STORE -- true").succeeded()
     }
 
-    /// The signed list has no table, though it says that names are quiet.
+    /// The signed list has no table, though it says that names are opaque.
     @Test func anAuditOfASiteWithoutATable() async throws {
         try await world.forgeTargets {
             try $0.change("targets") { $0["packs/assetvault.names.avpack"] = nil }

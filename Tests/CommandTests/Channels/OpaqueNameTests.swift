@@ -2,8 +2,8 @@ import FaultServer
 import Testing
 import VaultBase
 
-/// Sites whose public metadata hold no readable names; `Scripts/Channels/quiet-name.txt` has what is done with them.
-@Suite(.timeLimit(.minutes(5))) struct QuietNameTests {
+/// Sites whose public metadata hold no readable names; `Scripts/Channels/opaque-name.txt` has what is done with them.
+@Suite(.timeLimit(.minutes(5))) struct OpaqueNameTests {
     let world: World
 
     /// Two packs, and a resource tree of three: all words that must not be read begin with `hush`.
@@ -11,13 +11,13 @@ import VaultBase
         world = try await World()
         for name in ["one", "two"] { try world.write("\(name)/file", "content of \(name)") }
         for name in ["a", "b1", "b2"] { try world.write("tree/\(name)", "content of \(name)") }
-        try declare(isQuiet: true)
+        try declare(isOpaque: true)
         try await world.publish()
     }
 
-    private func declare(isQuiet: Bool, _ change: (inout JSONObject) -> Void = { _ in }) throws {
+    private func declare(isOpaque: Bool, _ change: (inout JSONObject) -> Void = { _ in }) throws {
         try world.settings {
-            $0["quietNames"] = .bool(isQuiet)
+            $0["opaqueNames"] = .bool(isOpaque)
             $0["packs"] = [
                 "hush/one": [
                     "source": .string(world["one"]), "policy": "essential", "tags": ["hush-tag"],
@@ -42,7 +42,7 @@ import VaultBase
     /// Also in bins, with their index of tags, and in each channel.
     @Test(arguments: [nil, 16] as [Int64?], [false, true])
     func nothingIsReadable(bins: Int64?, hasChannels: Bool) async throws {
-        try declare(isQuiet: true) {
+        try declare(isOpaque: true) {
             $0["bins"] = bins.map { .integer($0) }
             if hasChannels { $0["channels"] = ["beta", "live"] }
         }
