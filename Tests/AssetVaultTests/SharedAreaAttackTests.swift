@@ -84,7 +84,7 @@ import VaultFileSystem
 
     @Test func forgedTraffic() async throws {
         _ = try await world.client().fetch()
-        let honest = try await world.client().store.networkUsage()
+        let honest = try await world.client().store.traffic()
         var lines: [UInt8] = []
         var number = 0
         while lines.count < 1 << 20 {
@@ -95,7 +95,7 @@ import VaultFileSystem
             let day = String(UTCTime.now.adding(days: -age).description.prefix(10))
             try fill(layout.traffic(of: .downloader).appending(day), lines)
         }
-        let usage = try await world.client().store.networkUsage()
+        let usage = try await world.client().store.traffic()
         #expect(usage.packs.count <= 1 << 15 + honest.packs.count)
         #expect(usage.days.count <= 9)
         for (id, bytes) in honest.packs { #expect(usage.packs[id] == bytes) }
@@ -156,7 +156,7 @@ import VaultFileSystem
         for number in 0..<100 { try fill(layout.packs.appending("z/\(number)/@x"), []) }
         let store = StoreAccess(layout: layout, role: .app)
         var stager = PackStager(
-            store: store, network: NetworkAccess(FileTransport(), in: store), keys: world.place.keys
+            store: store, network: NetworkGate(FileTransport(), in: store), keys: world.place.keys
         ) { _ in }
         // Without any metadata a few are looked at, for the error that is reported.
         #expect(try await stager.unopenedIDs(among: nil).count < 100)

@@ -128,11 +128,11 @@ extension PackLease {
         case .file: return try end(folder, name, isLast)
         case .folder where isLast: return try end(folder, name, false)
         case .folder: return try follow(segments.dropFirst(), in: try folder.openFolder(name), to: end)
-        case .link, .pipe, .socket, .device: throw foreignFileError(at: folder.path.appending(name))
+        case .link, .pipe, .socket, .device: throw plantedFileError(at: folder.path.appending(name))
         }
     }
 
-    func foreignFileError(at path: FilePath) -> VaultError {
+    func plantedFileError(at path: FilePath) -> VaultError {
         VaultError(
             .corrupt, "the tree of the pack '\(id)' contains a link or special file, which no pack has",
             at: path.string,

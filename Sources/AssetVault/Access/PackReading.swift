@@ -170,7 +170,7 @@ extension VaultStore {
                 case .file: found.append(PackEntry(path: try EntryPath(path), size: status.size))
                 case .folder: break
                 case .link, .pipe, .socket, .device:
-                    throw lease.foreignFileError(at: lease.root.appending(path))
+                    throw lease.plantedFileError(at: lease.root.appending(path))
                 }
             }
             return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }

@@ -13,9 +13,9 @@ public final class VaultStore: Sendable {
     let layout: StoreLayout
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
-    private let followed: Mutex<ListingChoice>
+    private let followed: Mutex<ClientChoice>
     /// What of the site is followed; what is not named goes on as the store remembers it.
-    var choice: ListingChoice {
+    var choice: ClientChoice {
         get { followed.withLock { $0 } }
         set { followed.withLock { $0 = newValue } }
     }
@@ -40,7 +40,7 @@ public final class VaultStore: Sendable {
         self.layout = layout
         self.keys = keys
         self.trustedRoot = trustedRoot
-        followed = Mutex(ListingChoice(channel: channel, appVersion: appVersion, device: device))
+        followed = Mutex(ClientChoice(channel: channel, appVersion: appVersion, device: device))
     }
 
     /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.

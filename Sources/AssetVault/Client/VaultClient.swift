@@ -16,7 +16,7 @@ public actor VaultClient {
     /// The packs that were fetched, for reading.
     public nonisolated let store: VaultStore
     let storeAccess: StoreAccess
-    let networkAccess: NetworkAccess
+    let networkGate: NetworkGate
     let work: WorkQueue
     /// What its requests had in access.
     let requested: RequestedPacks
@@ -40,7 +40,7 @@ public actor VaultClient {
         self.work = work
         requested = RequestedPacks(in: configuration.store)
         storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
-        networkAccess = NetworkAccess(configuration.effectiveTransport, in: storeAccess) { work.network }
+        networkGate = NetworkGate(configuration.effectiveTransport, in: storeAccess) { work.network }
         store = VaultStore(
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot,
             channel: configuration.channel, appVersion: configuration.appVersion,
@@ -57,7 +57,7 @@ public actor VaultClient {
         }
     }
 
-    nonisolated var site: LiveSite { LiveSite(configuration, in: storeAccess, over: networkAccess) }
+    nonisolated var site: LiveSite { LiveSite(configuration, in: storeAccess, over: networkGate) }
 
     /// Updates of all packs, from now on.
     public nonisolated var statusUpdates: StatusUpdates { StatusUpdates(broadcast, of: nil) }
@@ -217,7 +217,7 @@ public actor VaultClient {
         within allowance: TransferAllowance, needsAll: Bool, reportingTo downloads: LoadingTracker
     ) async throws(VaultError) -> FetchReport {
         try site.record(view)
-        let occasion = PlanningOccasion.app(selected.selection)
+        let trigger = PlanTrigger.app(selected.selection)
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
         var stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: view.version)
@@ -225,7 +225,7 @@ public actor VaultClient {
         if view.hasOpaqueNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
         let keys = keysOfRun(for: selected.offers)
         var stager = stager(with: keys, within: allowance)
-        let input = await planInput(for: selected, on: occasion, with: stored, using: keys)
+        let input = await planInput(for: selected, on: trigger, with: stored, using: keys)
         let missingKeys = input.missingKeys
         let plan = try await input.affordablePlan(for: selected.offers, by: stager)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
@@ -237,9 +237,9 @@ public actor VaultClient {
             let isLoaded = (try? store.path(of: pack.id)) != nil
             observer(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
-        if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
+        if trigger.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(stager: stager, batch: batch)
-        let outcomes = try await run.run(plan, selected.offers, on: occasion)
+        let outcomes = try await run.run(plan, selected.offers, on: trigger)
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
         try? await store.removeSuperseded(by: selected.offers.map(\.pack.id))
@@ -251,10 +251,10 @@ public actor VaultClient {
 
     /// - Parameter keys: of the run.
     func planInput(
-        for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
+        for selected: SelectedPacks, on trigger: PlanTrigger, with stored: [StoredPack],
         using keys: (any KeyProvider)?
     ) async -> PlanInput {
-        var input = PlanInput(selected, on: occasion, with: stored, configuration)
+        var input = PlanInput(selected, on: trigger, with: stored, configuration)
         input.network = work.network
         await input.findMissingKeys(with: keys)
         return input
@@ -305,7 +305,7 @@ public actor VaultClient {
 
     /// A stager in the app's role, for one call.
     func stager(with keys: (any KeyProvider)?, within allowance: TransferAllowance) -> PackStager {
-        let network = networkAccess.limited(to: allowance)
+        let network = networkGate.limited(to: allowance)
         var stager = PackStager(
             store: storeAccess, network: network, retries: configuration.retries,
             keys: keys, form: configuration.form, openings: openings, observer: observer)

@@ -31,7 +31,7 @@ public struct VaultConfiguration: Sendable {
     /// How much may be downloaded and installed, and from where.
     public var policy = PlanningPolicy()
     /// What may be used of the network at first; see ``VaultClient/network``.
-    public var network = NetworkUse.unrestricted
+    public var network = NetworkPolicy.unrestricted
     /// Number of packs that are staged at a time.
     public var packsAtOnce = 4
     /// When a failed transfer is tried again.
@@ -51,8 +51,8 @@ public struct VaultConfiguration: Sendable {
         self.transport = transport
     }
 
-    var listingChoice: ListingChoice {
-        ListingChoice(channel: channel, appVersion: appVersion, device: device)
+    var listingChoice: ClientChoice {
+        ClientChoice(channel: channel, appVersion: appVersion, device: device)
     }
 
     /// The transport, restricted to the hosts that the policy allows.

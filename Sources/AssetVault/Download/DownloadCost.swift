@@ -39,12 +39,12 @@ extension VaultClient {
         let selected = try await select(selection, in: view)
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun(for: selected.offers)
-        let occasion = PlanningOccasion.app(selected.selection)
-        let plan = Plan(await planInput(for: selected, on: occasion, with: stored, using: keys))
+        let trigger = PlanTrigger.app(selected.selection)
+        let plan = Plan(await planInput(for: selected, on: trigger, with: stored, using: keys))
         let offers = selected.offers.byID
         var stager = stager(with: keys, within: newAllowance)
         // It says what the allowance may be raised by.
-        stager.network = networkAccess
+        stager.network = networkGate
         var costs: [DownloadCost] = []
         var firstError = selected.refusals.first
         for download in plan.downloads {

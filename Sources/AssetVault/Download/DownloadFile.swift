@@ -107,7 +107,7 @@ struct DownloadFile {
     }
 
     private func claim(_ path: FilePath) throws(VaultError) -> OpenFileReference {
-        try EphemeralName.discardForeign(path)
+        try EphemeralName.discardFileOfAnotherUser(path)
         let found = try FileSystem.status(of: path)
         // Another user's file is only read from.
         if let found, !EphemeralName.isOurs(found) { throw isTaken }
@@ -215,7 +215,7 @@ enum EphemeralName {
     }
 
     /// Removes an entry of any other kind.
-    static func discardForeign(_ path: FilePath) throws(VaultError) {
+    static func discardFileOfAnotherUser(_ path: FilePath) throws(VaultError) {
         guard let found = try FileSystem.status(of: path), try !isReadable(found, at: path) else { return }
         try FileSystem.discard(path)
     }

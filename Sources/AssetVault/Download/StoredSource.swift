@@ -55,7 +55,7 @@ struct StoredSource: Sendable {
         guard let pack = openPack(under: id, within: budget) else { return nil }
         guard let tree else {
             let source: (any PieceSource)? = self.id == nil ? PartialPack(pack) : pack
-            return isForeign ? source.map { ForeignPieces($0, budget) } : source
+            return isForeign ? source.map { UntrustedPieces($0, budget) } : source
         }
         guard let key else { return nil }
         return try? OpenedTreePieces(tree, openedFrom: pack, key: key)
@@ -166,7 +166,7 @@ private struct PartialPack: PieceSource {
 }
 
 /// The pieces of a file that another user may have written. It is given up for good when too many of them do not match its index.
-final class ForeignPieces: PieceSource {
+final class UntrustedPieces: PieceSource {
     /// Wrong pieces, beyond the number of right ones: a download under way has a few unwritten pieces.
     private static let tolerance = 16
 

@@ -8,7 +8,7 @@ import VaultFileSystem
 public struct PackDownloader: Sendable {
     let configuration: VaultConfiguration
     private let store: StoreAccess
-    private let network: NetworkAccess
+    private let network: NetworkGate
     let site: LiveSite
 
     /// The key provider of the configuration is not used. Throws `.usage` for a configuration that can't work.
@@ -18,7 +18,7 @@ public struct PackDownloader: Sendable {
         store = StoreAccess(
             layout: configuration.store, role: .downloader, patience: configuration.patience)
         let use = configuration.network
-        network = NetworkAccess(configuration.effectiveTransport, in: store) { use }
+        network = NetworkGate(configuration.effectiveTransport, in: store) { use }
         site = LiveSite(configuration, in: store, over: network)
     }
 

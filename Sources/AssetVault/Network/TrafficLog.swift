@@ -193,7 +193,7 @@ extension TrafficLog {
 }
 
 /// What a store received over the network, without the headers of HTTP: by day, for about three months, and by pack.
-public struct NetworkUsage: Sendable, Hashable {
+public struct Traffic: Sendable, Hashable {
     /// Bytes that were received.
     public struct Bytes: Sendable, Hashable {
         public fileprivate(set) var metered: UInt64 = 0
@@ -215,8 +215,8 @@ public struct NetworkUsage: Sendable, Hashable {
 
 extension VaultStore {
     /// What apps and downloaders received for this store.
-    public func networkUsage() async throws(VaultError) -> NetworkUsage {
-        var usage = NetworkUsage()
+    public func traffic() async throws(VaultError) -> Traffic {
+        var usage = Traffic()
         for role in StoreRole.allCases {
             let log = TrafficLog(of: StoreAccess(layout: layout, role: role))
             var reading = TrafficReading(log)
@@ -230,7 +230,7 @@ extension VaultStore {
     }
 }
 
-extension NetworkUsage {
+extension Traffic {
     fileprivate mutating func add(_ entry: TrafficLog.Entry, on day: String) {
         let bytes =
             entry.isMetered ? Bytes(metered: entry.bytes) : Bytes(unmetered: entry.bytes)

@@ -15,28 +15,28 @@ struct Plan: Sendable {
     private(set) var locked: [PackManifest] = []
     /// Packs that are not downloaded because the network is metered and nobody asked for them.
     private(set) var deferred: [PackManifest] = []
-    private let network: NetworkUse
+    private let network: NetworkPolicy
     /// The packs whose key is missing.
     private let lockedIDs: Set<PackID>
 
     init(_ input: PlanInput) {
-        let (stored, occasion) = (input.stored, input.occasion)
+        let (stored, trigger) = (input.stored, input.trigger)
         network = input.network
         lockedIDs =
-            input.policy.preloadsLockedPacks || occasion.isRequest ? [] : Set(input.missingKeys.keys)
-        let named = occasion.named
+            input.policy.preloadsLockedPacks || trigger.isRequest ? [] : Set(input.missingKeys.keys)
+        let named = trigger.named
         let places = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
         var limits = PlanLimits(input)
         var seen: Set<PackID> = []
         for pack in input.offered where named?.contains(pack.id) ?? true {
             guard seen.insert(pack.id).inserted else { continue }
             let found = places[pack.id].map { stored[$0] } ?? StoredPack(id: pack.id)
-            add(pack, from: finishRemoval(of: found), on: occasion, isNamed: named != nil, &limits)
+            add(pack, from: finishRemoval(of: found), on: trigger, isNamed: named != nil, &limits)
         }
         for found in stored where seen.insert(found.id).inserted {
             let present = finishRemoval(of: found)
             if named?.contains(found.id) ?? true {
-                addUnlisted(present, on: occasion, isNamed: named != nil)
+                addUnlisted(present, on: trigger, isNamed: named != nil)
             }
             if let next = present.waiting ?? present.loaded, !input.replaced.contains(found.id) {
                 limits.countInstalled(next.installedSize, of: next)
@@ -56,15 +56,15 @@ struct Plan: Sendable {
     }
 
     private mutating func add(
-        _ pack: PackManifest, from stored: StoredPack, on occasion: PlanningOccasion, isNamed: Bool,
+        _ pack: PackManifest, from stored: StoredPack, on trigger: PlanTrigger, isNamed: Bool,
         _ limits: inout PlanLimits
     ) {
-        let need = PackNeed(of: pack, from: stored, isAsked: isNamed || occasion.asksForAll)
-        let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
+        let need = PackNeed(of: pack, from: stored, isAsked: isNamed || trigger.asksForAll)
+        let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: trigger)
         let precedence = DownloadPrecedence(of: priority, hasFailed: stored.hasFailed)
         // Essential packs are needed at once, and what somebody asked for is waited for.
         let networkNeed: NetworkNeed =
-            priority == .prefetch && !occasion.isRequest ? .unmeteredNetwork : .anyNetwork
+            priority == .prefetch && !trigger.isRequest ? .unmeteredNetwork : .anyNetwork
         let loadedSize = stored.loaded?.installedSize ?? 0
         var nextSize = loadedSize
         switch need {
@@ -91,11 +91,11 @@ struct Plan: Sendable {
         removeFiles(of: stored, except: need.stage)
     }
 
-    private mutating func addUnlisted(_ stored: StoredPack, on occasion: PlanningOccasion, isNamed: Bool) {
+    private mutating func addUnlisted(_ stored: StoredPack, on trigger: PlanTrigger, isNamed: Bool) {
         let need = PackNeed(ofUnlisted: stored)
         if case .transfer(let stage) = need, let pack = stored.waiting {
             let priority = PackPriority(
-                of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
+                of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: trigger)
             transfers.append(PlannedTransfer(pack: pack, priority: priority, stage: stage))
         }
         if case .keep = need { kept.append(stored.id) }
@@ -137,8 +137,8 @@ enum PackNeed {
             return
         }
         if let loaded = stored.loaded, loaded.sha256 == pack.sha256 {
-            let isFine = !stored.hasFailed && !stored.hasChangedFingerprint && stored.files.isEmpty
-            self = loaded == pack && isFine ? .keep : .refresh
+            let isIntact = !stored.hasFailed && !stored.hasChangedFingerprint && stored.files.isEmpty
+            self = loaded == pack && isIntact ? .keep : .refresh
             return
         }
         switch stored.files.first(where: { $0.pack.sha256 == pack.sha256 })?.stage {
@@ -181,11 +181,11 @@ enum PackPriority: Int, Sendable, Comparable, CaseIterable {
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    init(of pack: PackManifest, hasFailed: Bool, isNamed: Bool, on occasion: PlanningOccasion) {
+    init(of pack: PackManifest, hasFailed: Bool, isNamed: Bool, on trigger: PlanTrigger) {
         self =
             switch pack.offer.policy {
             case _ where isNamed: .foreground
-            case .essential: occasion.allowsEssentialDownloads && !hasFailed ? .essential : .lateEssential
+            case .essential: trigger.allowsEssentialDownloads && !hasFailed ? .essential : .lateEssential
             case .prefetch: .prefetch
             case .onDemand: .onDemand
             }

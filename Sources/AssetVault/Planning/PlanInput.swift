@@ -11,7 +11,7 @@ struct PlanInput: Sendable {
     /// What the site lists by verified metadata, in the order in which it is wanted. Where the app names packs, these are enough: all
     /// others are left alone.
     var offered: [PackManifest]
-    var occasion: PlanningOccasion
+    var trigger: PlanTrigger
     var policy = PlanningPolicy()
     /// Why no key opens a pack that would be downloaded without being asked for.
     var missingKeys: [PackID: VaultError] = [:]
@@ -20,7 +20,7 @@ struct PlanInput: Sendable {
     /// Where packs can be downloaded from.
     var sources: [SiteLocation]
     /// What may be used of the network.
-    var network = NetworkUse.unrestricted
+    var network = NetworkPolicy.unrestricted
     /// Bytes that must come of a pack; all of it where that is not known.
     var costs: [PackID: UInt64] = [:]
     /// What was downloaded to know what is offered.
@@ -30,11 +30,11 @@ struct PlanInput: Sendable {
 extension PlanInput {
     /// What may come over a metered network is not limited yet; see ``affordablePlan(for:by:)``.
     init(
-        _ selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
+        _ selected: SelectedPacks, on trigger: PlanTrigger, with stored: [StoredPack],
         _ configuration: VaultConfiguration
     ) {
         self.init(
-            stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
+            stored: stored, offered: selected.offers.map(\.pack), trigger: trigger,
             policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations)
         policy.meteredAllowance = nil
     }
@@ -42,7 +42,7 @@ extension PlanInput {
     /// Finds the packs that none of the keys opens, of those that would be downloaded without being asked for. Other packs come or stay
     /// whatever keys are here, so that the provider is not asked for theirs: anybody whose packs are listed may name any keys.
     mutating func findMissingKeys(with keys: (any KeyProvider)?) async {
-        guard let keys, !occasion.isRequest, !policy.preloadsLockedPacks else { return }
+        guard let keys, !trigger.isRequest, !policy.preloadsLockedPacks else { return }
         let plan = Plan(self)
         var matches = await KeyMatches(keys)
         for pack in plan.downloads.map(\.pack) + plan.refusals.map(\.pack) {

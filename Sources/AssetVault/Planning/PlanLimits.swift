@@ -16,7 +16,7 @@ struct PlanLimits {
         let policy = input.policy
         isMetered = input.network == .metered
         meteredBytes = ByteCount(limit: policy.meteredAllowance)
-        isInitial = input.occasion.isInitial
+        isInitial = input.trigger.isInitial
         sources = input.sources
         hasAllowedSource = sources.contains(where: policy.allows)
         allowances = Shares(essential: policy.essentialDownloadAllowance, others: policy.downloadAllowance)

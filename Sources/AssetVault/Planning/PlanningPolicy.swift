@@ -8,7 +8,7 @@ public struct PlanningPolicy: Sendable {
     public var essentialDownloadAllowance: UInt64?
     /// Bytes of the initial set of all other downloads: counts for a downloader's `.install` only.
     public var downloadAllowance: UInt64?
-    /// Bytes that one call may download of packs over a metered network (``NetworkUse/metered``). Of an update only what is not here
+    /// Bytes that one call may download of packs over a metered network (``NetworkPolicy/metered``). Of an update only what is not here
     /// counts. It limits the plan and the transfer itself: all that a host sends of packs counts, also what is of no use, and where
     /// the rest does not suffice a download ends with `.limit`; what came of it stays for the next call.
     public var meteredAllowance: UInt64?
@@ -45,7 +45,7 @@ public struct PlanningPolicy: Sendable {
     func allows(_ location: SiteLocation) -> Bool { allowedHosts?.allows(location) ?? true }
 }
 
-/// The occasion of a downloader's run.
+/// Why the system starts a downloader.
 public enum ContentRequest: String, Sendable, CaseIterable {
     /// The app was installed and was not used yet.
     case install
@@ -55,8 +55,8 @@ public enum ContentRequest: String, Sendable, CaseIterable {
     case periodic
 }
 
-/// The role and the occasion that a plan is made for.
-enum PlanningOccasion: Sendable {
+/// Who asks for a plan, and why.
+enum PlanTrigger: Sendable {
     case downloader(ContentRequest)
     case app(PackSelection)
 

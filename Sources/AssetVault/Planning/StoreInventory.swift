@@ -62,13 +62,13 @@ struct StoreInventory: Sendable {
         do throws(VaultError) {
             let saved = try records.readableRecord(of: pack.id)
             // A damaged record; superseded versions that were held; or a version that is missing.
-            let isOdd = saved.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
+            let contradictsRecord = saved.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
             // A downloader died after it named the pack and before it recorded that.
             var isUnrecorded = false
             if role == .downloader, saved?.waiting != pack {
                 isUnrecorded = try store.waiting(pack.id).status(of: pack) != nil
             }
-            guard isOdd || isUnrecorded else {
+            guard contradictsRecord || isUnrecorded else {
                 return try storedPack(
                     pack.id, saved ?? PackRecord(), offered: pack, as: form, within: &budget)
             }

@@ -23,7 +23,7 @@ struct PreservationPriorities {
     }
 
     /// Whatever decides in a store.
-    init(of store: StoreAccess, choosing choice: ListingChoice = .none) async throws(VaultError) {
+    init(of store: StoreAccess, choosing choice: ClientChoice = .none) async throws(VaultError) {
         try self.init(of: store.layout)
         if !chosen.isEmpty {
             listed = try await ListedPreservation(of: StoredSite(store: store, choice: choice))

@@ -37,7 +37,7 @@ public struct StoreUsage: Sendable {
     /// Bytes that are free on the disk of permanent storage.
     public let freeSize: UInt64
     /// What was received for the store.
-    public let network: NetworkUsage
+    public let network: Traffic
 
     /// Bytes on the disk of some of them.
     public func sizeOnDisk(where isCounted: (Pack) -> Bool = { _ in true }) -> UInt64 {
@@ -49,7 +49,7 @@ extension VaultStore {
     /// What the store takes on the disk. Nothing is changed, and the site is not asked.
     public func usage() async throws(VaultError) -> StoreUsage {
         let free = try freeSize()
-        guard try hasStore else { return StoreUsage(packs: [], freeSize: free, network: NetworkUsage()) }
+        guard try hasStore else { return StoreUsage(packs: [], freeSize: free, network: Traffic()) }
         let notes = try AccessNotes(layout: layout).current()
         let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
         var packs: [StoreUsage.Pack] = []
@@ -71,7 +71,7 @@ extension VaultStore {
                     preservation: priorities.priority(of: pack), lastUse: lastUse))
         }
         return StoreUsage(
-            packs: packs.sorted { $0.id < $1.id }, freeSize: free, network: try await networkUsage())
+            packs: packs.sorted { $0.id < $1.id }, freeSize: free, network: try await traffic())
     }
 
     /// Bytes that are free on the disk of permanent storage; 0 before there is any.

@@ -45,7 +45,7 @@ struct WorkCandidates {
     mutating func first() -> Set<Int> {
         if let chosen { return chosen }
         let able = (line.first(count) + (essentialCount == 0 ? waiting.first(count) : [])).sorted()
-        let sharing = able.filter { $0.priority.sharesTheLine(with: able[0].priority) }
+        let sharing = able.filter { $0.priority.hasSameRank(as: able[0].priority) }
         let result = Set(sharing.prefix(count).map(\.number))
         chosen = result
         return result

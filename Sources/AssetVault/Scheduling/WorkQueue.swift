@@ -99,12 +99,12 @@ final class WorkQueue: Sendable {
     private let schedule: AwaitableValue<WorkSchedule>
 
     /// - Parameter width: the number of packs that are worked on at a time.
-    init(width: Int, network: NetworkUse = .unrestricted) {
+    init(width: Int, network: NetworkPolicy = .unrestricted) {
         schedule = AwaitableValue(WorkSchedule(width: width, network: network))
     }
 
     /// What network the app allows: work that it does not admit ends at once.
-    var network: NetworkUse {
+    var network: NetworkPolicy {
         get { schedule.value.network }
         set { schedule.change { $0.use(newValue) } }
     }
@@ -146,7 +146,7 @@ public struct LoadingPriority: Sendable, Hashable {
     }
 
     /// Whether work of this priority and of another one may run at the same time.
-    func sharesTheLine(with other: LoadingPriority) -> Bool { rank == other.rank }
+    func hasSameRank(as other: LoadingPriority) -> Bool { rank == other.rank }
 }
 
 extension LoadingPriority: ExpressibleByFloatLiteral {
@@ -167,7 +167,7 @@ struct ForegroundMark {
 
     /// Asks for the download as long as the value lives; nil while another process asks.
     func raise() throws(VaultError) -> FileLock? {
-        try EphemeralName.discardForeign(path)
+        try EphemeralName.discardFileOfAnotherUser(path)
         let permissions = try AreaPermissions(of: layout.ephemeral).files
         do throws(VaultError) {
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)

@@ -43,7 +43,7 @@ struct WorkSchedule {
 
     private let width: Int
     /// What network the app allows.
-    private(set) var network: NetworkUse
+    private(set) var network: NetworkPolicy
     private(set) var items: [Int: Item] = [:]
     private(set) var batches: [Int: Batch] = [:]
     private(set) var paused: Set<PackID> = []
@@ -52,12 +52,12 @@ struct WorkSchedule {
     /// Nil after a change that may be of all.
     private var candidates: WorkCandidates?
 
-    init(width: Int, network: NetworkUse = .unrestricted) {
+    init(width: Int, network: NetworkPolicy = .unrestricted) {
         self.width = max(1, width)
         self.network = network
     }
 
-    mutating func use(_ network: NetworkUse) {
+    mutating func use(_ network: NetworkPolicy) {
         self.network = network
         candidates = nil
     }

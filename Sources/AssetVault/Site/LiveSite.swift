@@ -11,7 +11,7 @@ struct LiveSite: Sendable {
     private let trustedRoot: [UInt8]?
     /// Of metadata. Nil: one attempt per mirror, since the next mirror is the retry.
     private let retries: RetryPolicy?
-    private let choice: ListingChoice
+    private let choice: ClientChoice
     private let store: StoreAccess
 
     /// At most 3 attempts a file, because an app waits for it at its start.
@@ -19,7 +19,7 @@ struct LiveSite: Sendable {
     /// How long a host may ask it to wait: what is loaded needs none of that.
     private static let longestWait = Duration.seconds(5)
 
-    init(_ configuration: VaultConfiguration, in store: StoreAccess, over network: NetworkAccess) {
+    init(_ configuration: VaultConfiguration, in store: StoreAccess, over network: NetworkGate) {
         let transport = network.transport(for: nil)
         mirrors = configuration.locations.map { Site($0, transport: transport) }
         var retries = configuration.retries
@@ -44,7 +44,7 @@ struct LiveSite: Sendable {
             do throws(VaultError) {
                 let chain = try await trust.refresh(from: site, trusting: trustedRoot, now: now)
                 return try await SiteView(
-                    of: chain, choosing: StoredListingChoice(of: store).completing(choice),
+                    of: chain, choosing: StoredClientChoice(of: store).completing(choice),
                     lookup: trust.lookup(from: site, now: now),
                     at: [site] + mirrors.filter { $0.location != site.location }, in: store)
             } catch {
@@ -57,7 +57,7 @@ struct LiveSite: Sendable {
 
     /// Records the choice of channel, app version and device by which a site was read: the store follows it from now on.
     func record(_ view: SiteView) throws(VaultError) {
-        try StoredListingChoice(of: store).record(view.choice)
+        try StoredClientChoice(of: store).record(view.choice)
     }
 
     /// A pack whose manifest was verified when it was staged, at the place where it was hosted then.
@@ -78,7 +78,7 @@ struct LiveSite: Sendable {
         by view: @escaping @Sendable () async throws(VaultError) -> SiteView
     ) async throws(VaultError) {
         guard let device else { return }
-        let stated = StoredListingChoice(of: store).newTraits(of: device)
+        let stated = StoredClientChoice(of: store).newTraits(of: device)
         guard !stated.isEmpty else { return }
         try await withTimeLimit(time, at: "device") { () throws(VaultError) in
             try await view().requireKnownTraits(stated)

@@ -13,7 +13,7 @@ struct SiteView: Sendable {
     /// With all channels.
     let siteChain: TrustChain
     /// What was asked for, completed by what the store remembers.
-    let choice: ListingChoice
+    let choice: ClientChoice
     /// Of the delegated roles.
     let lookup: TargetLookup
     /// The mirrors, the one that sent the metadata first; none for stored metadata.
@@ -33,7 +33,7 @@ struct SiteView: Sendable {
     ///   - choice: completed by the store's.
     ///   - mirrors: the one that sent the metadata first.
     init(
-        of siteChain: TrustChain, choosing choice: ListingChoice, lookup: TargetLookup,
+        of siteChain: TrustChain, choosing choice: ClientChoice, lookup: TargetLookup,
         at mirrors: [Site] = [],
         in store: StoreAccess
     ) async throws(VaultError) {

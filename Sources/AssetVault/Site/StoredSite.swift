@@ -12,7 +12,7 @@ struct StoredSite: Sendable {
     let store: StoreAccess
     /// The app's root file: metadata of another site are refused, and older ones of a downloader stay out.
     var trustedRoot: [UInt8]?
-    var choice = ListingChoice.none
+    var choice = ClientChoice.none
 
     /// What was verified last, read only. Nil where no stored metadata pass verification, the store was never refreshed, or the site
     /// does not have the channel. Throws `.untrusted` where the given root is another site's.
@@ -24,7 +24,7 @@ struct StoredSite: Sendable {
         if let trustedRoot {
             try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)
         }
-        let choice = try StoredListingChoice(of: store).completing(choice)
+        let choice = try StoredClientChoice(of: store).completing(choice)
         var view: SiteView
         do throws(VaultError) {
             view = try await SiteView(
@@ -60,7 +60,7 @@ struct StoredSite: Sendable {
 
     /// By a downloader's metadata that the app would adopt, read only; nil where they do not verify.
     func broughtView() async throws(VaultError) -> SiteView? {
-        let choice = try StoredListingChoice(of: store).completing(choice)
+        let choice = try StoredClientChoice(of: store).completing(choice)
         do throws(VaultError) {
             let state = try await store.broughtState(trusting: trustedRoot)
             return try await SiteView(of: state.chain, choosing: choice, lookup: state.lookup, in: store)

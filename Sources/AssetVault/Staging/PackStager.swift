@@ -10,7 +10,7 @@ import VaultTransport
 struct PackStager: Sendable {
     let store: StoreAccess
     var space: DiskSpace
-    var network: NetworkAccess
+    var network: NetworkGate
     let retries: RetryPolicy
     /// With keys, an app installs packs in permanent storage. Without, packs wait in shared storage.
     var keys: (any KeyProvider)?
@@ -23,7 +23,7 @@ struct PackStager: Sendable {
     var storedView: SiteView?
 
     init(
-        store: StoreAccess, network: NetworkAccess, retries: RetryPolicy = RetryPolicy(),
+        store: StoreAccess, network: NetworkGate, retries: RetryPolicy = RetryPolicy(),
         keys: (any KeyProvider)? = nil, form: PackForm? = nil, openings: AsyncSemaphore = AsyncSemaphore(1),
         observer: @escaping Observer
     ) {

@@ -19,7 +19,7 @@ struct StagingRun: Sendable {
     }
 
     /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
-    func run(_ plan: Plan, _ offers: [LocatedPack], on occasion: PlanningOccasion) async throws(VaultError)
+    func run(_ plan: Plan, _ offers: [LocatedPack], on trigger: PlanTrigger) async throws(VaultError)
         -> [Outcome]
     {
         let offered = offers.byID
@@ -50,7 +50,7 @@ struct StagingRun: Sendable {
         let outcomes = try await run(
             ids.map {
                 StagingTask(
-                    id: $0, offer: offered[$0], isRequested: occasion.isRequest,
+                    id: $0, offer: offered[$0], isRequested: trigger.isRequest,
                     need: needs[$0] ?? .noNetwork,
                     precedence: precedences[$0] ?? .independent)
             })

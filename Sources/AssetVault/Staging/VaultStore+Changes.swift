@@ -49,7 +49,7 @@ extension VaultStore {
             observer(update)
         }
         var stager = PackStager(
-            store: store, network: NetworkAccess(FileTransport(), in: store), keys: keys, form: form,
+            store: store, network: NetworkGate(FileTransport(), in: store), keys: keys, form: form,
             observer: observer)
         stager.storedView = try await storedSite.view(
             listing: try store.records.unacceptedPacks(
@@ -160,7 +160,7 @@ extension VaultStore {
         let store = storeAccess
         let known = if let ids { ids.map(presentID) } else { try store.records.ids() }
         let stager = PackStager(
-            store: store, network: NetworkAccess(FileTransport(), in: store),
+            store: store, network: NetworkGate(FileTransport(), in: store),
             keys: await keysOfRun(for: known), observer: { [self] in onUpdate(shown($0)) })
         var found: [PackCondition] = []
         for id in known {

@@ -200,7 +200,7 @@ public struct VaultSettings: Sendable {
     /// See ``VaultConfiguration/form``.
     public var form: PackForm?
     /// What may be used of the network. Downloads that are no longer allowed end, and their parts stay for the next attempt.
-    public var network = NetworkUse.unrestricted
+    public var network = NetworkPolicy.unrestricted
     /// How much may be downloaded and installed.
     public var limits = PlanningPolicy()
 

@@ -34,7 +34,7 @@ struct EarlierMetadata {
         var files: [MetadataRole: [UInt8]] = [:]
         for role in Self.topLevel { files[role] = try store.stored(role) }
         guard let chain = Self.chain(of: files, under: root) else { return }
-        try removeForeignEntries()
+        try removeUnknownEntries()
         let known = try completeSets()
         let set = path(of: (known.last ?? 0) + 1)
         // What is left of a process that died in it.
@@ -134,7 +134,7 @@ struct EarlierMetadata {
     }
 
     /// What is no folder, such as a link that another user made, and sets that processes died in.
-    private func removeForeignEntries() throws(VaultError) {
+    private func removeUnknownEntries() throws(VaultError) {
         if let kind = try FileSystem.status(of: folder)?.kind, kind != .folder {
             try FileSystem.removeTree(folder)
         }

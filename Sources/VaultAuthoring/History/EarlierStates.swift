@@ -40,7 +40,7 @@ struct EarlierStates {
     ///   signed, unless they are accepted.
     func listing(
         of channel: Channel, at moment: SiteMoment
-    ) async throws(VaultError) -> (state: PublishedSnapshot, listing: OwnListing) {
+    ) async throws(VaultError) -> (state: PublishedSnapshot, listing: OwnPacks) {
         let version =
             switch moment {
             case .snapshot(let version): version
@@ -57,7 +57,7 @@ struct EarlierStates {
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
         try require(tree.chain.snapshot.document, snapshots)
         for role in CurrentSite.ownRoles(of: tree) { try require(role.document, targets) }
-        let listing = CurrentSite(whole, isReplacement: false).ownListing(in: channel)
+        let listing = CurrentSite(whole, isReplacement: false).ownPacks(in: channel)
         guard !listing.records.isEmpty else {
             throw VaultError(
                 .missing, "the channel '\(channel)' listed nothing then", at: place(of: version),

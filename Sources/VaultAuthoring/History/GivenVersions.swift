@@ -19,14 +19,14 @@ struct GivenVersions {
     private let recorded: [PackID: UInt64]
     /// By any own role, each the highest.
     private let listed: [PackID: UInt64]
-    private let unfinished: [UnfinishedListing]
+    private let unfinished: [UnfinishedPublication]
     private let published: PublishedState
     /// All of these.
     private let highest: [PackID: UInt64]
 
     init(of session: AuthorSession) async throws(VaultError) {
         published = session.published
-        unfinished = try await UnfinishedListing.all(in: session)
+        unfinished = try await UnfinishedPublication.all(in: session)
         let (roles, signer): ([VerifiedTargets], VerifiedTargets?) =
             switch published {
             case .site(let site): (site.tree.map(CurrentSite.ownRoles) ?? [], site.tree?.chain.targets)
@@ -127,7 +127,7 @@ struct GivenVersions {
 }
 
 /// A listing of the vault's own that no snapshot names yet: a publication or an upload was interrupted, or it waits for signatures.
-struct UnfinishedListing {
+struct UnfinishedPublication {
     let role: MetadataRole
     let records: [TargetRecord]
     /// What its member ``GivenVersions/member`` says, and of its packs, if enough keys have signed it: else no client can have them, and
@@ -150,7 +150,7 @@ struct UnfinishedListing {
 
     /// Those above the published versions, those in `pending/` first. A file is signed if keys that the newest root names have done it:
     /// who has stolen a removed key gives no numbers. A team signs at once, and what it has signed is published.
-    static func all(in session: AuthorSession) async throws(VaultError) -> [UnfinishedListing] {
+    static func all(in session: AuthorSession) async throws(VaultError) -> [UnfinishedPublication] {
         guard let site = session.published.site else { return [] }
         func isUnpublished(_ version: Int64, of role: MetadataRole) -> Bool {
             version > site.tree?.chain.snapshot[role]?.version ?? 0
@@ -170,13 +170,13 @@ struct UnfinishedListing {
         guard !waiting.isEmpty || !files.isEmpty else { return [] }
         let signers = SignatureHistory(of: .targets, under: try await session.vault.roots())
         var unfinished = try waiting.map { file throws(VaultError) in
-            try UnfinishedListing(file, isSigned: signers.standing(of: file) == .current, isPending: true)
+            try UnfinishedPublication(file, isSigned: signers.standing(of: file) == .current, isPending: true)
         }
         for file in files.sorted(by: { ($1.version, $0.hostedName) < ($0.version, $1.hostedName) }) {
             // Nobody can have read what is no metadata.
             guard let metadata = try? folder.metadata(in: file), signers.standing(of: metadata) == .current
             else { continue }
-            unfinished.append(try UnfinishedListing(metadata, isSigned: true, isPending: false))
+            unfinished.append(try UnfinishedPublication(metadata, isSigned: true, isPending: false))
         }
         return unfinished
     }

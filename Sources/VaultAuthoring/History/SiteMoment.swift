@@ -69,7 +69,7 @@ public struct ListingPin: Sendable, Hashable {
     /// Of the listed files. So the present listing shows by itself whether it is the pinned one, when the metadata of then are gone.
     let sha256: SHA256Digest
 
-    init(_ listing: OwnListing, under snapshot: PublishedSnapshot) {
+    init(_ listing: OwnPacks, under snapshot: PublishedSnapshot) {
         (self.snapshot, sha256) = (snapshot, Self.digest(of: listing))
     }
 
@@ -96,10 +96,10 @@ public struct ListingPin: Sendable, Hashable {
         return .object(json)
     }
 
-    func isOf(_ listing: OwnListing) -> Bool { Self.digest(of: listing) == sha256 }
+    func isOf(_ listing: OwnPacks) -> Bool { Self.digest(of: listing) == sha256 }
 
     /// Over paths and the digests of files. Slots may change.
-    private static func digest(of listing: OwnListing) -> SHA256Digest {
+    private static func digest(of listing: OwnPacks) -> SHA256Digest {
         let lines = listing.records.map { record in
             let files = record.eachVersion.map { $0.hashes.sha256?.hex ?? "" }
             return "\(record.path)\u{0}\(files.joined(separator: " "))\n"

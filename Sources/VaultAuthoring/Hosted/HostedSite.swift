@@ -18,7 +18,7 @@ final class HostedSite: Sendable {
     /// See ``CurrentSite/isReplacement``.
     let isReplacement: Bool
     /// Files under numbers that would come next.
-    private let foreignFiles: [MetadataCopy.ForeignFile]
+    private let unknownFiles: [MetadataCopy.UnknownFile]
     private let successionWarnings: [Finding]
     private let scratch: ScratchFolder
     private let now: UTCTime
@@ -64,7 +64,7 @@ final class HostedSite: Sendable {
             foreign += try await copy.readUnfinished(
                 after: tree.chain.snapshot[role]?.version ?? 0, of: role)
         }
-        foreignFiles = foreign
+        unknownFiles = foreign
         isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
         self.vault = vault.following(folder)
         self.site = site
@@ -78,7 +78,7 @@ final class HostedSite: Sendable {
     var source: any MetadataSource { site }
 
     /// Files whose numbers are taken, though they are not in the copy.
-    var takenNames: [MetadataFileName] { foreignFiles.map(\.name) }
+    var takenNames: [MetadataFileName] { unknownFiles.map(\.name) }
 
     /// Whether any channel lists it.
     func lists(_ pack: PackManifest) -> Bool {
@@ -156,11 +156,11 @@ final class HostedSite: Sendable {
                         "make sure that this is your newest publication: what is signed now continues what the host serves"
                 ))
         }
-        if let first = foreignFiles.first {
-            let names = foreignFiles.map(\.name.hostedName).listed(upTo: 4)
+        if let first = unknownFiles.first {
+            let names = unknownFiles.map(\.name.hostedName).listed(upTo: 4)
             warnings.append(
                 .warning(
-                    "foreign-files",
+                    "unknown-files",
                     "the host has files under the next numbers that are not this vault's: \(names): \(first.problem)",
                     at: "host", remedy: "remove these files there; higher numbers are used"))
         }

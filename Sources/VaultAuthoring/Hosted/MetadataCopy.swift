@@ -29,21 +29,21 @@ struct MetadataCopy {
     }
 
     /// A file whose number is taken, though it is no metadata of the vault, and why it is none.
-    struct ForeignFile {
+    struct UnknownFile {
         let name: MetadataFileName
         let problem: String
     }
 
     /// How many files of an unfinished upload are read, and how many of them may be others.
-    private static let (unfinishedLimit, foreignLimit) = (Int64(1024), 8)
+    private static let (unfinishedLimit, unknownFileLimit) = (Int64(1024), 8)
 
     /// Fetches files of an unfinished upload, newer than a role's published one: clients may have them, so their
     /// numbers are taken. So are those of files that are damaged, or that others wrote there.
     ///
     /// - Throws: `untrusted` where too many of these are not the vault's; `limit` where they have no end.
-    func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError) -> [ForeignFile]
+    func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError) -> [UnknownFile]
     {
-        var foreign: [ForeignFile] = []
+        var foreign: [UnknownFile] = []
         for version in (newest + 1)...(newest + Self.unfinishedLimit) {
             guard let name = MetadataFileName(hostedName: role.hostedName(version: version)) else {
                 return foreign
@@ -53,13 +53,13 @@ struct MetadataCopy {
                 if isSigned(metadata) {
                     try write(metadata.document)
                 } else {
-                    foreign.append(ForeignFile(name: name, problem: "the vault's keys have not signed it"))
+                    foreign.append(UnknownFile(name: name, problem: "the vault's keys have not signed it"))
                 }
             } catch {
                 guard error.category == .untrusted else { throw error }
-                foreign.append(ForeignFile(name: name, problem: error.problem))
+                foreign.append(UnknownFile(name: name, problem: error.problem))
             }
-            if foreign.count > Self.foreignLimit, let first = foreign.first {
+            if foreign.count > Self.unknownFileLimit, let first = foreign.first {
                 throw VaultError(
                     .untrusted,
                     "it and \(foreign.count - 1) files after it are not this vault's: \(first.problem)",

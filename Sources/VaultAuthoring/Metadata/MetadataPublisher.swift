@@ -30,7 +30,7 @@ struct MetadataPublisher {
     }
 
     private func records(in channel: Channel) -> [TargetRecord] {
-        change.listing[channel] ?? site.ownListing(in: channel).records
+        change.listing[channel] ?? site.ownPacks(in: channel).records
     }
 
     /// Writes keys, and the draft of the next root.

@@ -81,7 +81,7 @@ enum NewNames {
     }
 
     /// Nil also for a listing without packs.
-    static func finding(from present: OwnListing, to next: OwnListing) -> Finding? {
+    static func finding(from present: OwnPacks, to next: OwnPacks) -> Finding? {
         guard !next.packs.isEmpty else { return nil }
         return finding(from: present.packs.isEmpty ? nil : present.hasOpaqueNames, to: next.hasOpaqueNames)
     }

@@ -88,7 +88,7 @@ public struct Promotion: Sendable {
             throw session.vault.nothingPublished
         }
         let (offered, restored) = try await offered(by: site, in: session)
-        let present = site.ownListing(in: destination)
+        let present = site.ownPacks(in: destination)
         let next = try nextListing(from: offered, to: present, in: session)
         let metadata = try await session.publish(
             ProposedChange(
@@ -103,18 +103,18 @@ public struct Promotion: Sendable {
 
     private func offered(
         by site: CurrentSite, in session: AuthorSession
-    ) async throws(VaultError) -> (OwnListing, RestoredListing?) {
+    ) async throws(VaultError) -> (OwnPacks, RestoredState?) {
         switch origin {
-        case .channel(let channel): return (site.ownListing(in: channel), nil)
+        case .channel(let channel): return (site.ownPacks(in: channel), nil)
         case .earlier(let moment):
             let (snapshot, listed) = try await EarlierStates(of: session).listing(of: destination, at: moment)
-            let restored = try await RestoredListing(listed, under: snapshot, in: session)
+            let restored = try await RestoredState(listed, under: snapshot, in: session)
             return (restored.listing, restored)
         }
     }
 
     private func nextListing(
-        from offered: OwnListing, to present: OwnListing, in session: AuthorSession
+        from offered: OwnPacks, to present: OwnPacks, in session: AuthorSession
     ) throws(VaultError) -> PromotedListing {
         if case .only = selection, offered.hasOpaqueNames || present.hasOpaqueNames {
             throw VaultError(
@@ -137,7 +137,7 @@ public struct Promotion: Sendable {
         in session: AuthorSession, listing next: PromotedListing
     ) async throws(VaultError) -> PackNames {
         let present = [session.sourceListing] + session.promotedListings
-        let listings = present + [OwnListing(of: next.records)]
+        let listings = present + [OwnPacks(of: next.records)]
         guard !session.settings.structure.teams.isEmpty, listings.contains(where: \.hasOpaqueNames) else {
             return PackNames()
         }
@@ -155,7 +155,7 @@ private struct PromotedListing {
     private var chosen: Set<PackID> = []
     private let compatible: CompatibleVersions
 
-    init(from origin: OwnListing, to destination: OwnListing, keeping compatible: CompatibleVersions) {
+    init(from origin: OwnPacks, to destination: OwnPacks, keeping compatible: CompatibleVersions) {
         self.compatible = compatible
         self.origin = origin.packsByID
         present = destination.packsByID

@@ -71,7 +71,7 @@ struct PublicationProposal {
             of: deliveries, in: settings, of: session.vault, keys: publisher.keys.own)
         warnings += Finding.conflicting(teams.conflicts) + teams.notices
         if let warning = settings.readableTags { warnings.append(warning) }
-        if let names = NewNames.finding(from: listing, to: OwnListing(of: records)) { warnings.append(names) }
+        if let names = NewNames.finding(from: listing, to: OwnPacks(of: records)) { warnings.append(names) }
         let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
         warnings += deliveries.keyMismatches(beside: TagKeys(of: own))
     }

@@ -35,7 +35,7 @@ public struct PublicationReport: Sendable {
         /// Of a new pack whose pieces other listed packs may have: what it costs clients that have these.
         public internal(set) var firstCost: UpdateCost?
         /// Whether its cost is unknown, since published packs are not on this machine.
-        public internal(set) var lacksCost = false
+        public internal(set) var isCostUnknown = false
         /// Versions that stay listed beside it, for other versions of the app.
         public internal(set) var others: [Other] = []
     }

@@ -96,7 +96,7 @@ struct ChannelResealing {
         of session: AuthorSession, for recipients: Recipients, by publisher: PackPublisher
     ) async throws(VaultError) {
         for channel in session.settings.structure.channels.dropFirst() {
-            let listing = session.published.ownListing(in: channel)
+            let listing = session.published.ownPacks(in: channel)
             var next = listing.otherTargets
             var isChanged = false
             for (old, versions) in try await publisher.resealed(listing.packs, for: recipients) {
@@ -124,14 +124,14 @@ struct ChannelResealing {
 }
 
 /// What a channel listed before, for the keys of today.
-struct RestoredListing {
-    let listing: OwnListing
+struct RestoredState {
+    let listing: OwnPacks
     let snapshot: PublishedSnapshot
     private(set) var warnings: [Finding] = []
 
     /// - Throws: `missing`, `notHosted` or `corrupt` for a pack whose file is not there any more.
     init(
-        _ earlier: OwnListing, under snapshot: PublishedSnapshot, in session: AuthorSession
+        _ earlier: OwnPacks, under snapshot: PublishedSnapshot, in session: AuthorSession
     ) async throws(VaultError) {
         self.snapshot = snapshot
         let publisher = try await PackPublisher(for: session)
@@ -151,7 +151,7 @@ struct RestoredListing {
             }
             if let listed = try ListedPack(versions) { records.append(listed.target) }
         }
-        listing = OwnListing(of: records)
+        listing = OwnPacks(of: records)
         warnings = opened.sorted { $0.key.text < $1.key.text }.map { key, packs in
             .warning(
                 "key-opens-again",

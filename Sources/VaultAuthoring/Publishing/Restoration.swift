@@ -150,8 +150,8 @@ extension AuthorSession {
     /// - Parameter family: of a resource tree; nil for the whole channel of the sources.
     func listing(
         _ pin: ListingPin, of family: PackID? = nil
-    ) async throws(VaultError) -> OwnListing {
-        func part(_ listing: OwnListing) -> OwnListing {
+    ) async throws(VaultError) -> OwnPacks {
+        func part(_ listing: OwnPacks) -> OwnPacks {
             family.map { listing.packs(of: $0) } ?? listing
         }
         let present = part(sourceListing)

@@ -40,12 +40,12 @@ extension ChangedPacks {
                 guard let pack = packs[report[index].id] else { continue }
                 if report[index].change == .added {
                     report[index].firstCost = try await publisher.files.firstCost(of: pack, beside: related)
-                    report[index].lacksCost = related.isIncomplete
+                    report[index].isCostUnknown = related.isIncomplete
                 } else {
                     report[index].updates = try await publisher.files.updates(
                         from: latest[pack.id] ?? [], to: pack, beside: related)
                     let listed = earlier.listed[pack.id]?.pack.version
-                    report[index].lacksCost = !report[index].updates.contains { $0.version == listed }
+                    report[index].isCostUnknown = !report[index].updates.contains { $0.version == listed }
                 }
             }
         }

@@ -7,7 +7,7 @@ public struct ResourceTree: Sendable {
     /// keeps its pieces.
     public var family: PackID { source.id }
     let source: DeclaredSource
-    private let categories: TagCategories
+    private let categories: TagPolicies
     private let traits: TraitDeclarations
     private let rules: ResourceRules
     /// For files that no rule gives a tag; nil for none.
@@ -30,7 +30,7 @@ public struct ResourceTree: Sendable {
         preservation = try TagPreservation(parsing: json["preservation"])
         apps = try AppVersionRange(parsing: json["apps"])
         pin = try ListingPin(parsing: json["pin"])
-        categories = try TagCategories(parsing: json)
+        categories = try TagPolicies(parsing: json)
         namedTags = try NamedTag.all(in: json)
         let traits = try TraitDeclarations(parsing: json["traits"])
         self.traits = traits

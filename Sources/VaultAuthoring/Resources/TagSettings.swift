@@ -2,7 +2,7 @@ import SealedPack
 import VaultBase
 
 /// When the packs of a tag are fetched: with the installation, afterwards in the listed order, or on demand, as all others.
-struct TagCategories: Sendable {
+struct TagPolicies: Sendable {
     private let initial: Set<String>
     /// Positions in the list.
     private let prefetched: [String: Int64]

@@ -76,11 +76,11 @@ struct AuthorSession {
     var warnings: [Finding] { host?.warnings ?? published.site?.warnings ?? [] }
 
     /// The packs that the sources were published as.
-    var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
+    var sourceListing: OwnPacks { published.ownPacks(in: settings.structure.sourceChannel) }
 
     /// What the vault itself lists in the other channels.
-    var promotedListings: [OwnListing] {
-        settings.structure.channels.dropFirst().map(published.ownListing)
+    var promotedListings: [OwnPacks] {
+        settings.structure.channels.dropFirst().map(published.ownPacks)
     }
 
     func deliveries() throws(VaultError) -> [TeamDelivery] {

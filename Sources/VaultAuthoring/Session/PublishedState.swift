@@ -15,10 +15,10 @@ enum PublishedState {
     var site: CurrentSite? { if case .site(let site) = self { site } else { nil } }
 
     /// The packs that the vault itself lists in a channel. A team's role has only one.
-    func ownListing(in channel: Channel) -> OwnListing {
+    func ownPacks(in channel: Channel) -> OwnPacks {
         switch self {
-        case .site(let site): site.ownListing(in: channel)
-        case .teamRole(let published): OwnListing(of: published.targets?.records ?? [])
+        case .site(let site): site.ownPacks(in: channel)
+        case .teamRole(let published): OwnPacks(of: published.targets?.records ?? [])
         }
     }
 
@@ -78,10 +78,10 @@ struct CurrentSite {
     }
 
     /// The targets of the vault's own that clients of a channel find; empty for a channel that was never published.
-    func ownListing(in channel: Channel) -> OwnListing {
-        guard let tree = try? tree?.following(channel) else { return OwnListing(of: []) }
+    func ownPacks(in channel: Channel) -> OwnPacks {
+        guard let tree = try? tree?.following(channel) else { return OwnPacks(of: []) }
         let records = Self.ownRoles(of: tree).flatMap(\.records)
-        return OwnListing(of: records.filter { (try? tree.record(at: $0.path)) == $0 })
+        return OwnPacks(of: records.filter { (try? tree.record(at: $0.path)) == $0 })
     }
 }
 
@@ -91,7 +91,7 @@ extension MetadataRole {
 }
 
 /// The targets that a vault itself lists.
-struct OwnListing {
+struct OwnPacks {
     let packs: [ListedPack]
     /// Targets that are no packs, or not completely readable; they stay listed.
     let otherTargets: [TargetRecord]
@@ -118,8 +118,8 @@ struct OwnListing {
     }
 
     /// The packs of a resource tree alone.
-    func packs(of family: PackID) -> OwnListing {
-        OwnListing(of: packs.filter { $0.pack.offer.family == family }.map(\.target))
+    func packs(of family: PackID) -> OwnPacks {
+        OwnPacks(of: packs.filter { $0.pack.offer.family == family }.map(\.target))
     }
 }
 

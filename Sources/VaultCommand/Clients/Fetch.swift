@@ -186,7 +186,7 @@ struct Unlock: AsyncParsableCommand {
             valueName: "root.json"))
     var trust: String?
 
-    @OptionGroup var listing: ListingOptions
+    @OptionGroup var listing: ClientChoiceOptions
 
     @Flag(help: "Print JSON: what was loaded, and what the store holds afterwards, as 'status' does.")
     var json = false

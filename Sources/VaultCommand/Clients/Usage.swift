@@ -131,7 +131,7 @@ struct UsageReport: Report {
         ]
     }
 
-    private var dayColumns: [Column<(key: String, value: NetworkUsage.Bytes)>] {
+    private var dayColumns: [Column<(key: String, value: Traffic.Bytes)>] {
         let largest = days.suffix(Self.shownDays).map(\.value.all).max() ?? 0
         return [
             .words { Bar.text($0.value.all, of: max(largest, 1)) }, .text("date", "received %") { $0.key },
@@ -141,7 +141,7 @@ struct UsageReport: Report {
     }
 
     /// On which anything was received.
-    private var days: [(key: String, value: NetworkUsage.Bytes)] {
+    private var days: [(key: String, value: Traffic.Bytes)] {
         usage.network.days.sorted { $0.key < $1.key }
     }
 

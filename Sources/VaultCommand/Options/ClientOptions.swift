@@ -36,7 +36,7 @@ struct ClientOptions: ParsableArguments {
 
 /// Which packs of a site a client sees, and as which device.
 struct ViewOptions: ParsableArguments {
-    @OptionGroup var listing: ListingOptions
+    @OptionGroup var listing: ClientChoiceOptions
 
     @Option(
         name: .customLong("device"),
@@ -65,7 +65,7 @@ struct ViewOptions: ParsableArguments {
 }
 
 /// Which list of packs, and for which version of the app.
-struct ListingOptions: ParsableArguments {
+struct ClientChoiceOptions: ParsableArguments {
     @OptionGroup var channel: ChannelOption
 
     @Option(

@@ -71,7 +71,7 @@ struct Plan: AsyncParsableCommand {
             var request = AuthorRequest(keys: given, now: .now)
             request.host = site
             let preview = try await Publication.preview(of: folder, request)
-            if let pack = preview.packs.first(where: \.lacksCost) {
+            if let pack = preview.packs.first(where: \.isCostUnknown) {
                 throw VaultError(
                     .missing,
                     "what clients download of '\(pack.name ?? pack.id)' is unknown: published packs are not here",

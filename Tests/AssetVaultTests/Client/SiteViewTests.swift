@@ -20,7 +20,7 @@ struct SiteViewTests {
         var configuration = try world.configuration()
         configuration.appVersion = try app.map { try AppVersion($0) }
         let store = StoreAccess(layout: configuration.store, role: .app)
-        let network = NetworkAccess(configuration.effectiveTransport, in: store) { .unrestricted }
+        let network = NetworkGate(configuration.effectiveTransport, in: store) { .unrestricted }
         let live = try await LiveSite(configuration, in: store, over: network).refresh(now: .now)
         // Reads all roles, which are stored.
         let all = try await live.select(.all)

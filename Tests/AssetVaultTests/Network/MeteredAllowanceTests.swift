@@ -24,7 +24,7 @@ import Testing
     }
 
     private func received() async throws -> UInt64 {
-        try await VaultStore(world.layout).networkUsage().packs[one]?.metered ?? 0
+        try await VaultStore(world.layout).traffic().packs[one]?.metered ?? 0
     }
 
     /// An update of which little must come, and the bytes of that; its index was asked for once to know them.
@@ -96,7 +96,7 @@ import Testing
         configuration.packsAtOnce = 1
         let report = try await PackDownloader(configuration).run(.install)
         #expect(report.firstError != nil)
-        let usage = try await VaultStore(world.layout).networkUsage()
+        let usage = try await VaultStore(world.layout).traffic()
         let sum = usage.packs.values.reduce(0) { $0 + $1.metered }
         #expect(sum <= allowance + chunk, "\(usage.packs)")
     }

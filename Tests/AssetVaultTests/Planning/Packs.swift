@@ -35,12 +35,12 @@ func site(_ host: String = "cdn.example.com") throws -> SiteLocation {
 extension Plan {
     /// With one source, which is allowed, unless another one is given.
     init(
-        _ stored: [StoredPack] = [], _ offered: [PackManifest], _ occasion: PlanningOccasion,
+        _ stored: [StoredPack] = [], _ offered: [PackManifest], _ trigger: PlanTrigger,
         _ policy: PlanningPolicy = PlanningPolicy(), metadataBytes: UInt64 = 0
     ) throws {
         self.init(
             PlanInput(
-                stored: stored, offered: offered, occasion: occasion, policy: policy, sources: [try site()],
+                stored: stored, offered: offered, trigger: trigger, policy: policy, sources: [try site()],
                 metadataBytes: metadataBytes))
     }
 

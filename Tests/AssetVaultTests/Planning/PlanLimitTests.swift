@@ -4,7 +4,7 @@ import Testing
 @testable import AssetVault
 
 @Suite struct PlanLimitTests {
-    static let later: [PlanningOccasion] =
+    static let later: [PlanTrigger] =
         [.downloader(.update), .downloader(.periodic), .app(.automatic), .app(.all)]
 
     /// Two essential packs of 300 and 500 bytes, two others of 300 and 500.
@@ -27,8 +27,8 @@ import Testing
         let plan = try Plan([], try offered(), .downloader(.install), policy, metadataBytes: metadata)
         #expect(plan.refused.joined(separator: " ") == refused)
         #expect((plan.downloaded + plan.refused).sorted() == ["a", "b", "c", "d"])
-        for occasion in Self.later {
-            let plan = try Plan([], try offered(), occasion, policy, metadataBytes: metadata)
+        for trigger in Self.later {
+            let plan = try Plan([], try offered(), trigger, policy, metadataBytes: metadata)
             #expect(plan.refusals.isEmpty)
             #expect(plan.downloads.count == 4)
         }
@@ -91,8 +91,8 @@ import Testing
         ] as [(UInt64?, UInt64?, String)])
     func installedSizes(_ essential: UInt64?, _ others: UInt64?, _ refused: String) throws {
         let policy = PlanningPolicy(essentialInstalledSize: essential, installedSize: others)
-        for occasion in Self.later + [.downloader(.install)] {
-            let plan = try Plan([], try offered(), occasion, policy)
+        for trigger in Self.later + [.downloader(.install)] {
+            let plan = try Plan([], try offered(), trigger, policy)
             #expect(plan.refused.joined(separator: " ") == refused)
             #expect((plan.downloaded + plan.refused).sorted() == ["a", "b", "c", "d"])
         }
@@ -116,19 +116,19 @@ import Testing
         let isWaiting = word.hasSuffix("waiting")
         let stored = StoredPack(id: old.id, loaded: isWaiting ? nil : old, waiting: isWaiting ? old : nil)
         let offered = word.hasPrefix("unlisted") || word.hasPrefix("not named") ? [new] : [old, new]
-        let occasion = PlanningOccasion.app(word.hasPrefix("not named") ? .only([new.id]) : .automatic)
+        let trigger = PlanTrigger.app(word.hasPrefix("not named") ? .only([new.id]) : .automatic)
         #expect(
-            try Plan([stored], offered, occasion, PlanningPolicy(installedSize: 1_000)).downloaded == ["new"])
-        let plan = try Plan([stored], offered, occasion, PlanningPolicy(installedSize: 999))
+            try Plan([stored], offered, trigger, PlanningPolicy(installedSize: 1_000)).downloaded == ["new"])
+        let plan = try Plan([stored], offered, trigger, PlanningPolicy(installedSize: 999))
         #expect(plan.refusals.map(\.reason) == [.overInstalledSize(999, others: 700, isEssential: false)])
         #expect(plan.kept.count + plan.transfers.count == (word.hasPrefix("not named") ? 0 : 1))
         // They don't count if they are removed, or belong to the other limit.
         var removed = stored
         removed.isBeingRemoved = true
         #expect(
-            try Plan([removed], [new], occasion, PlanningPolicy(installedSize: 300)).downloaded == ["new"])
+            try Plan([removed], [new], trigger, PlanningPolicy(installedSize: 300)).downloaded == ["new"])
         #expect(
-            try Plan([stored], offered, occasion, PlanningPolicy(essentialInstalledSize: 0)).refusals.isEmpty)
+            try Plan([stored], offered, trigger, PlanningPolicy(essentialInstalledSize: 0)).refusals.isEmpty)
     }
 
     /// A new version replaces the old one, so only the difference counts.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PlanOrderTests {
     /// Every class, each once as something begun, offered in no useful order; `h` failed, `z` failed as well.
-    private func plan(_ occasion: PlanningOccasion) throws -> Plan {
+    private func plan(_ trigger: PlanTrigger) throws -> Plan {
         let offered = [
             try pack("a", .onDemand), try pack("b"), try pack("c", .essential), try pack("d", .onDemand),
             try pack("e", .essential), try pack("f"), try pack("g", .onDemand), try pack("h", .essential),
@@ -20,7 +20,7 @@ import Testing
             StoredPack(id: try PackID("e"), partial: offered[4]),
             StoredPack(id: try PackID("a"), loaded: try pack("a", version: 1, .onDemand)),
         ]
-        return try Plan(stored, offered, occasion)
+        return try Plan(stored, offered, trigger)
     }
 
     @Test(arguments: [.install, .update] as [ContentRequest])
@@ -30,9 +30,9 @@ import Testing
         #expect(plan.downloads.filter(\.isEssential).map(\.pack.id.description) == ["e", "c"])
     }
 
-    @Test(arguments: [.downloader(.periodic), .app(.automatic)] as [PlanningOccasion])
-    func later(_ occasion: PlanningOccasion) throws {
-        let plan = try plan(occasion)
+    @Test(arguments: [.downloader(.periodic), .app(.automatic)] as [PlanTrigger])
+    func later(_ trigger: PlanTrigger) throws {
+        let plan = try plan(trigger)
         #expect(plan.downloaded == ["e", "y", "c", "h", "f", "b", "z", "g", "a"])
         #expect(plan.downloads.filter(\.isEssential).isEmpty)
     }

@@ -48,8 +48,8 @@ import VaultTransport
         #expect(!folder.error.description.contains("\n"))
     }
 
-    @Test(arguments: PlanScopeTests.occasions + [.app(.only([try PackID("new"), try PackID("here")]))])
-    func noSource(_ occasion: PlanningOccasion) throws {
+    @Test(arguments: PlanScopeTests.triggers + [.app(.only([try PackID("new"), try PackID("here")]))])
+    func noSource(_ trigger: PlanTrigger) throws {
         let new = try pack("new")
         let here = try pack("here")
         let stored = [StoredPack(id: here.id, waiting: here)]
@@ -60,7 +60,7 @@ import VaultTransport
         for sources in [[], [other], [other, other]] {
             let plan = Plan(
                 PlanInput(
-                    stored: stored, offered: [new, here], occasion: occasion, policy: policy, sources: sources
+                    stored: stored, offered: [new, here], trigger: trigger, policy: policy, sources: sources
                 ))
             #expect(plan.downloads.isEmpty)
             #expect(plan.refusals == [PlanRefusal(pack: new, reason: .noAllowedSource(sources))])
@@ -70,7 +70,7 @@ import VaultTransport
         policy.installedSize = nil
         let plan = Plan(
             PlanInput(
-                stored: stored, offered: [new, here], occasion: occasion, policy: policy,
+                stored: stored, offered: [new, here], trigger: trigger, policy: policy,
                 sources: [other, cdn]))
         #expect(plan.downloaded == ["new"])
         #expect(plan.refusals.isEmpty)
@@ -81,7 +81,7 @@ import VaultTransport
         let new = try pack("a")
         let stored = StoredPack(id: new.id, loaded: try pack("a", version: 1), partial: new)
         let plan = Plan(
-            PlanInput(stored: [stored], offered: [new], occasion: .app(.automatic), sources: []))
+            PlanInput(stored: [stored], offered: [new], trigger: .app(.automatic), sources: []))
         #expect(plan.refused == ["a"])
         #expect(plan.removals.isEmpty)
     }

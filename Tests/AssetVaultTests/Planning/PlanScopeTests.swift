@@ -5,8 +5,8 @@ import Testing
 
 /// Packs that are stored and not offered, named or listed once.
 @Suite struct PlanScopeTests {
-    static let occasions: [PlanningOccasion] =
-        ContentRequest.allCases.map(PlanningOccasion.downloader) + [.app(.automatic), .app(.all)]
+    static let triggers: [PlanTrigger] =
+        ContentRequest.allCases.map(PlanTrigger.downloader) + [.app(.automatic), .app(.all)]
 
     private let one: PackManifest
     private let two: PackManifest
@@ -18,25 +18,25 @@ import Testing
         id = one.id
     }
 
-    @Test(arguments: occasions) func noLongerListed(_ occasion: PlanningOccasion) throws {
-        let loaded = try Plan([StoredPack(id: id, loaded: one, hasFailed: true)], [], occasion)
+    @Test(arguments: triggers) func noLongerListed(_ trigger: PlanTrigger) throws {
+        let loaded = try Plan([StoredPack(id: id, loaded: one, hasFailed: true)], [], trigger)
         #expect(loaded.cells == ["keep"])
         #expect(loaded.removals.isEmpty)
 
-        let waiting = try Plan([StoredPack(id: id, waiting: one)], [], occasion)
+        let waiting = try Plan([StoredPack(id: id, waiting: one)], [], trigger)
         #expect(waiting.cells == ["open"])
         #expect(waiting.transfers.map(\.pack) == [one])
         #expect(waiting.removals.isEmpty)
 
-        let waitsForLoaded = try Plan([StoredPack(id: id, loaded: one, waiting: two)], [], occasion)
+        let waitsForLoaded = try Plan([StoredPack(id: id, loaded: one, waiting: two)], [], trigger)
         #expect(waitsForLoaded.cells == ["open"])
         #expect(waitsForLoaded.transfers.map(\.pack) == [two])
 
-        let waitsInVain = try Plan([StoredPack(id: id, loaded: one, waiting: one)], [], occasion)
+        let waitsInVain = try Plan([StoredPack(id: id, loaded: one, waiting: one)], [], trigger)
         #expect(waitsInVain.cells == ["keep"])
         #expect(waitsInVain.removals == [.file(StoredFile(stage: .waiting, pack: one))])
 
-        let unfinished = try Plan([StoredPack(id: id, downloaded: two, partial: one)], [], occasion)
+        let unfinished = try Plan([StoredPack(id: id, downloaded: two, partial: one)], [], trigger)
         #expect(unfinished.cells.isEmpty)
         #expect(
             unfinished.removals == [
@@ -44,28 +44,28 @@ import Testing
                 .file(StoredFile(stage: .partial, pack: one)),
             ])
 
-        let removed = try Plan([StoredPack(id: id, loaded: one, isBeingRemoved: true)], [], occasion)
+        let removed = try Plan([StoredPack(id: id, loaded: one, isBeingRemoved: true)], [], trigger)
         #expect(removed.cells.isEmpty)
         #expect(removed.removals == [.pack(id)])
-        #expect(try Plan([StoredPack(id: id, hasFailed: true)], [], occasion).isEmpty)
+        #expect(try Plan([StoredPack(id: id, hasFailed: true)], [], trigger).isEmpty)
     }
 
     /// Packs that were not named are not known, even where some are.
     @Test(arguments: [false, true]) func notNamed(_ isOffered: Bool) throws {
         let named = try pack("named")
         let offered = isOffered ? [named, two] : [named]
-        let occasion = PlanningOccasion.app(.only([named.id]))
+        let trigger = PlanTrigger.app(.only([named.id]))
         for stored in [
             StoredPack(id: id, loaded: one), StoredPack(id: id, waiting: one),
             StoredPack(id: id, downloaded: one), StoredPack(id: id, partial: one),
             StoredPack(id: id, loaded: two, waiting: one, downloaded: one, partial: one, hasFailed: true),
         ] {
-            let plan = try Plan([stored], offered, occasion)
+            let plan = try Plan([stored], offered, trigger)
             #expect(plan.cells == ["F/new"])
             #expect(plan.downloaded == ["named"])
             #expect(plan.removals.isEmpty)
         }
-        let removed = try Plan([StoredPack(id: id, waiting: one, isBeingRemoved: true)], offered, occasion)
+        let removed = try Plan([StoredPack(id: id, waiting: one, isBeingRemoved: true)], offered, trigger)
         #expect(removed.downloaded == ["named"])
         #expect(removed.removals == [.pack(id)])
     }
@@ -79,15 +79,15 @@ import Testing
     }
 
     /// Of several entries for one pack the first counts.
-    @Test(arguments: occasions) func duplicateEntries(_ occasion: PlanningOccasion) throws {
+    @Test(arguments: triggers) func duplicateEntries(_ trigger: PlanTrigger) throws {
         let stored = [
             StoredPack(id: id, loaded: two), StoredPack(id: id, waiting: one, isBeingRemoved: true),
         ]
-        let kept = try Plan(stored, [two, one, two], occasion)
+        let kept = try Plan(stored, [two, one, two], trigger)
         #expect(kept.cells == ["keep"])
         #expect(kept.removals.isEmpty)
-        #expect(try Plan(stored, [], occasion).cells == ["keep"])
-        #expect(try Plan([], [two, one], occasion).downloads.map(\.pack) == [two])
+        #expect(try Plan(stored, [], trigger).cells == ["keep"])
+        #expect(try Plan([], [two, one], trigger).downloads.map(\.pack) == [two])
     }
 
     /// Slots and offers of the newest metadata go with a file that came earlier.
@@ -111,14 +111,14 @@ import Testing
         ]
         let locked = Dictionary(
             uniqueKeysWithValues: offered.dropLast().map { ($0.id, VaultError.awaitingKey($0.id)) })
-        func plan(_ occasion: PlanningOccasion, _ stored: [StoredPack] = [], preloading: Bool = false) throws
+        func plan(_ trigger: PlanTrigger, _ stored: [StoredPack] = [], preloading: Bool = false) throws
             -> Plan
         {
             var policy = PlanningPolicy()
             policy.preloadsLockedPacks = preloading
             return Plan(
                 PlanInput(
-                    stored: stored, offered: offered, occasion: occasion, policy: policy, missingKeys: locked,
+                    stored: stored, offered: offered, trigger: trigger, policy: policy, missingKeys: locked,
                     sources: [try site()]))
         }
         let unasked = try plan(.app(.automatic))

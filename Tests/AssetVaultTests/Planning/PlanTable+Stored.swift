@@ -7,16 +7,16 @@ import Testing
 extension PlanTable.Case {
     var offered: PackManifest { get throws { try pack("levels/one", policy) } }
 
-    var planningOccasion: PlanningOccasion {
+    var planningOccasion: PlanTrigger {
         get throws {
-            switch occasion {
+            switch trigger {
             case "install": .downloader(.install)
             case "update": .downloader(.update)
             case "periodic": .downloader(.periodic)
             case "automatic": .app(.automatic)
             case "all": .app(.all)
             case "only": .app(.only([try PackID("levels/one")]))
-            default: throw UnknownWord(word: occasion)
+            default: throw UnknownWord(word: trigger)
             }
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AssetVault
 
-/// What is planned for one pack, by what is stored of it, its policy and the occasion.
+/// What is planned for one pack, by what is stored of it, its policy and the trigger.
 ///
 /// A cell is a download (its class: `E`ssential, `L`ate essential, `P`refetch, on `D`emand, `F`oreground; and its
 /// reason), `open`, `keep`, `refresh`, or `-` for nothing.
@@ -84,10 +84,10 @@ enum PlanTable {
         let policy: PackPolicy
         let stored: String
         let removed: String
-        let occasion: String
+        let trigger: String
         let expected: String
 
-        var testDescription: String { "\(policy), \(stored), \(occasion)" }
+        var testDescription: String { "\(policy), \(stored), \(trigger)" }
     }
 
     static let cases: [Case] =
@@ -96,9 +96,9 @@ enum PlanTable {
     private static func cases(of policy: PackPolicy, _ table: String) -> [Case] {
         let rows = table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
         return rows.dropFirst().flatMap { row in
-            zip(rows[0], row).dropFirst(2).map { occasion, expected in
+            zip(rows[0], row).dropFirst(2).map { trigger, expected in
                 Case(
-                    policy: policy, stored: row[0], removed: row[1], occasion: occasion, expected: expected)
+                    policy: policy, stored: row[0], removed: row[1], trigger: trigger, expected: expected)
             }
         }
     }

@@ -21,15 +21,15 @@ import Testing
     @Test(arguments: PlanTable.cases) func anExecutedPlanLeavesNothingToDo(_ row: PlanTable.Case) throws {
         let offered = try row.offered
         let stored = try row.storedPack ?? StoredPack(id: offered.id)
-        let occasion = try row.planningOccasion
-        let first = try Plan([stored], [offered], occasion)
-        let next = try Plan([first.carriedOut(on: stored)], [offered], occasion)
+        let trigger = try row.planningOccasion
+        let first = try Plan([stored], [offered], trigger)
+        let next = try Plan([first.carriedOut(on: stored)], [offered], trigger)
         #expect(next.cells == (first.cells.isEmpty ? [] : ["keep"]))
         #expect(next.removals.isEmpty)
     }
 
     @Test func theTableIsComplete() {
-        let keys = Set(PlanTable.cases.map { "\($0.policy) \($0.stored) \($0.occasion)" })
+        let keys = Set(PlanTable.cases.map { "\($0.policy) \($0.stored) \($0.trigger)" })
         #expect(keys.count == PlanTable.cases.count)
         #expect(keys.count == 3 * 20 * 6)
     }

@@ -46,7 +46,8 @@ import VaultFileSystem
         try await stores.runFromFolder(in: store, through: counting).succeeded()
         return DiskFault.all(
             countedIn: try stores.world.text("calls"),
-            isOdd: [.sealed, .unlock].contains(stores.operation), for: "oneCallFails \(stores.operation)")
+            contradictsRecord: [.sealed, .unlock].contains(stores.operation),
+            for: "oneCallFails \(stores.operation)")
     }
 
     /// One line, as I/O or a full disk. A failing `openat` may be the loader's, without which no program runs.

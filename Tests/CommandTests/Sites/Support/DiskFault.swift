@@ -17,11 +17,11 @@ struct DiskFault: CustomStringConvertible {
     var description: String { "\(error) from \(call) \(number)" }
 
     /// The faults that a command can meet, by what it is seen to call: each call fails once, with each error. In a sample of
-    /// every other kind one of the first, a middle and the last call fails, with one of the errors; where `isOdd`, of the others.
+    /// every other kind one of the first, a middle and the last call fails, with one of the errors; where `contradictsRecord`, of the others.
     ///
     /// - Returns: the chosen ones, and the others in random order.
     static func all(
-        countedIn log: String, isOdd: Bool, for test: String
+        countedIn log: String, contradictsRecord: Bool, for test: String
     ) -> (chosen: [DiskFault], others: [DiskFault]) {
         var counts: [String: [Substring: Int]] = [:]
         for line in log.split(separator: "\n") {
@@ -39,7 +39,7 @@ struct DiskFault: CustomStringConvertible {
         }
         if Sampling.isWhole { return (all, []) }
         var random = SeededGenerator(for: test)
-        let rest = (Sampling.seed + (isOdd ? 1 : 0)) % 2
+        let rest = (Sampling.seed + (contradictsRecord ? 1 : 0)) % 2
         let chosen = met.filter { UInt64(calls.firstIndex(of: $0.call) ?? 0) % 2 == rest }.map { call, most in
             let number = [1, (most + 1) / 2, most].randomElement(using: &random) ?? 1
             return DiskFault(call: call, error: errors.randomElement(using: &random) ?? "EIO", number: number)

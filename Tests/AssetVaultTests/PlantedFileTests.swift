@@ -8,7 +8,7 @@ import VaultFileSystem
 @testable import AssetVault
 
 /// Files that other programs put into a store, or that a disk lost.
-@Suite(.timeLimit(.minutes(5))) struct ForeignFileTests {
+@Suite(.timeLimit(.minutes(5))) struct PlantedFileTests {
     let world: World
     let one = PackID.one
     private var layout: StoreLayout { world.layout }
@@ -28,8 +28,8 @@ import VaultFileSystem
     @Test(
         arguments: Sampling.pairs(
             ["hard link", "link", "writable", "pipe", "folder"], ["part", "avpack"],
-            for: "foreignFilesUnderTheDownloadsName"))
-    func foreignFilesUnderTheDownloadsName(kind: String, suffix: String) async throws {
+            for: "unknownFilesUnderTheDownloadsName"))
+    func unknownFilesUnderTheDownloadsName(kind: String, suffix: String) async throws {
         let name = "\(try await digest()).\(suffix)"
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let place = layout.ephemeral.appending(name)
@@ -112,7 +112,7 @@ import VaultFileSystem
         _ = consume lock
     }
 
-    @Test func foreignFilesAreKept() async throws {
+    @Test func unknownFilesAreKept() async throws {
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let names = ["film.part", "other.avpack", "\(String(repeating: "g", count: 64)).part"]
         for name in names { _ = try OpenFile(creating: layout.ephemeral.appending(name), permissions: 0o600) }

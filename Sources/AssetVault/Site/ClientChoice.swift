@@ -5,7 +5,7 @@ import VaultFileSystem
 import VaultSite
 
 /// Which list of a site a client follows, for which version of the app and for which device. Nil goes on with what the store has.
-struct ListingChoice: Sendable, Equatable {
+struct ClientChoice: Sendable, Equatable {
     var channel: Channel?
     var appVersion: AppVersion?
     /// Chooses among variants.
@@ -15,17 +15,17 @@ struct ListingChoice: Sendable, Equatable {
     var decidingDevice: DeviceTraits { device ?? DeviceTraits() }
 
     /// What is seen of a site without any choice.
-    static let none = ListingChoice()
+    static let none = ClientChoice()
 
-    func completed(by other: ListingChoice) -> ListingChoice {
-        ListingChoice(
+    func completed(by other: ClientChoice) -> ClientChoice {
+        ClientChoice(
             channel: channel ?? other.channel, appVersion: appVersion ?? other.appVersion,
             device: device ?? other.device)
     }
 }
 
 /// The app's choice, kept for work without a site, and for downloaders, which read it and never write it.
-struct StoredListingChoice {
+struct StoredClientChoice {
     private let path: FilePath
     private let role: StoreRole
     private static let limit = 64 << 10
@@ -40,7 +40,7 @@ struct StoredListingChoice {
 
     /// What is given, completed by what is stored. A damaged file stops nobody who names channel and app version: which packs are
     /// listed is known then.
-    func completing(_ given: ListingChoice) throws(VaultError) -> ListingChoice {
+    func completing(_ given: ClientChoice) throws(VaultError) -> ClientChoice {
         do throws(VaultError) { return given.completed(by: try choice()) } catch {
             guard error.category == .corrupt, given.channel != nil, given.appVersion != nil else {
                 throw error
@@ -50,20 +50,20 @@ struct StoredListingChoice {
     }
 
     /// Empty before the first choice, and for a downloader that can't read the app's. Throws `.corrupt` for a damaged file.
-    private func choice() throws(VaultError) -> ListingChoice {
+    private func choice() throws(VaultError) -> ClientChoice {
         switch role {
         case .app: try recorded()
         case .downloader: (try? recorded()) ?? .none
         }
     }
 
-    private func recorded() throws(VaultError) -> ListingChoice {
+    private func recorded() throws(VaultError) -> ClientChoice {
         guard let bytes = try optional(DurableFile.read(path, limit: Self.limit), ignoring: .missing) else {
             return .none
         }
         do throws(VaultError) {
             let json = try JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)
-            return ListingChoice(
+            return ClientChoice(
                 channel: try json.optionalString("channel", at: path.string).map { name throws(VaultError) in
                     try Channel(named: name)
                 },
@@ -82,7 +82,7 @@ struct StoredListingChoice {
     }
 
     /// Throws `.usage` for traits that could not be read again.
-    func record(_ choice: ListingChoice) throws(VaultError) {
+    func record(_ choice: ClientChoice) throws(VaultError) {
         guard role == .app, (try? recorded()) != choice else { return }
         var json = JSONObject()
         json["channel"] = choice.channel.map { .string($0.name) }

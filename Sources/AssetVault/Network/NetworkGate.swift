@@ -4,15 +4,15 @@ import VaultBase
 import VaultTransport
 
 /// The way to the hosts: as far as the app allows it, and with all that comes counted.
-struct NetworkAccess: Sendable {
+struct NetworkGate: Sendable {
     private let base: any Transport
     private let log: TrafficLog
-    private let use: @Sendable () -> NetworkUse
+    private let use: @Sendable () -> NetworkPolicy
     private(set) var allowance = TransferAllowance(nil)
 
     init(
         _ base: any Transport, in store: StoreAccess,
-        use: @escaping @Sendable () -> NetworkUse = { .unrestricted }
+        use: @escaping @Sendable () -> NetworkPolicy = { .unrestricted }
     ) {
         self.base = base
         log = TrafficLog(of: store)
@@ -53,7 +53,7 @@ struct NetworkAccess: Sendable {
 }
 
 /// What the app allows of the network; see ``VaultClient/network``.
-public enum NetworkUse: String, Sendable, CaseIterable {
+public enum NetworkPolicy: String, Sendable, CaseIterable {
     /// All that is asked for is downloaded.
     case unrestricted
     /// The network is metered: packs that nobody asked for by a tag or a name, and that are not essential, are left until it is not.

@@ -6,7 +6,7 @@ import Testing
 @testable import AssetVault
 
 /// What an app allows of the network, also while work runs, and what is counted.
-@Suite(.timeLimit(.minutes(5))) struct NetworkUseTests {
+@Suite(.timeLimit(.minutes(5))) struct NetworkPolicyTests {
     let world: World
     let client: VaultClient
 
@@ -74,7 +74,7 @@ import Testing
         #expect(sentBytes < sent + 10_000, "\(sentBytes - sent)")
         careful.network = .unrestricted
         try await large.beginAccessing()
-        let usage = try await careful.store.networkUsage()
+        let usage = try await careful.store.traffic()
         let today = try #require(usage.days[TrafficLog.today])
         #expect(today.all == UInt64(world.server.exchanges.reduce(0) { $0 + $1.bodyBytes }))
         #expect(usage.packs[try PackID("game/level4")]?.metered ?? 0 > 200_000)
