@@ -69,7 +69,10 @@ def copy_sources():
 
 
 def build():
-    subprocess.run(["swift", "build", "--build-tests"], cwd=TREE, check=True, stdout=subprocess.DEVNULL)
+    result = subprocess.run(
+        ["swift", "build", "--build-tests"], cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if result.returncode != 0:
+        sys.exit("\n".join(line for line in result.stdout.splitlines() if "error: " in line) or result.stdout)
     folder = subprocess.run(
         ["swift", "build", "--show-bin-path"], cwd=TREE, check=True, capture_output=True, text=True).stdout.strip()
     return pathlib.Path(folder)
