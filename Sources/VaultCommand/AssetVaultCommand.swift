@@ -41,12 +41,14 @@ struct AssetVaultCommand: AsyncParsableCommand {
             SecureHeap.initialise(bytes: 1 << 20)
             try TerminationSignals.cleanUpAndExit()
             var command = try await asyncParseAsRoot(nil)
+            if let command = command as? any LongCommand { ProgressOutput.use(command.progress.form) }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
             try Console.requireAnswered()
+            ProgressOutput.end()
         } catch let error as VaultError {
             fail(error)
         } catch {
@@ -68,7 +70,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
     }
 
     private static func fail(_ error: VaultError) -> Never {
-        Console.error(error)
+        if !ProgressOutput.end(error) { Console.error(error) }
         exit(withError: ExitCode(error.category.exitCode))
     }
 }
