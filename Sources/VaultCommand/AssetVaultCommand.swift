@@ -28,8 +28,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 name: "Clients",
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
-                    Remove.self, Purgeable.self, Keep.self, Preserve.self, Purge.self, Usage.self,
-                    Verify.self, Repair.self,
+                    Remove.self, Preserve.self, Purge.self, Usage.self, Verify.self, Repair.self,
                 ]),
         ])
 
