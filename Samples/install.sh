@@ -12,14 +12,8 @@ to=${DESTDIR:-}$prefix
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$assetvault" "$work/assetvault"
-# The argument parser's own tool writes the manual from the help texts of the command.
-need_swift
-swift package resolve >&2
-manual="--package-path .build/checkouts/swift-argument-parser --scratch-path .build/manual -c release"
-# shellcheck disable=SC2086 # a list of words
-swift build $manual --product generate-manual >&2
-# shellcheck disable=SC2086
-"$(swift build $manual --show-bin-path)/generate-manual" "$work/assetvault" --multi-page --output-directory "$work"
+command -v python3 >/dev/null 2>&1 || need_packages python3
+python3 Tests/command-reference.py "$work/assetvault" --man "$work"
 for shell in bash zsh fish; do
     "$work/assetvault" --generate-completion-script "$shell" >"$work/completion.$shell"
 done

@@ -130,7 +130,7 @@ for level in 1 2 3 4 5; do
 done
 
 step "The disk is full: what was used least recently goes first, the installation stays"
-run preserve level5 --priority 0.9 --store player
+run preserve --tag level5 --priority 0.9 --store player
 run purge --store player --dry-run
 run purge --store player
 usage

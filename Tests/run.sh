@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 need_swift
 # shellcheck disable=SC2086 # a list of words
 need_packages $build_packages python3 python3-venv curl nginx-light rclone rsync zip xz-utils bzip2 zstd p7zip-full \
-    libarchive-tools strace time dpkg openssl
+    libarchive-tools strace time dpkg openssl man-db
 
 # The outside judges, in a private virtual environment, while the build runs.
 venv=$PWD/.build-judges
@@ -45,5 +45,6 @@ python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limi
     --also power-loss "sh Tests/PowerLoss/run.sh --states 12" \
     --also fuzzing "sh Tests/Fuzzing/short.sh '$binaries/fuzzer' 60 '$ASSETVAULT_SEED'" \
     --also command-reference 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND"' \
+    --also manual 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND" --check-man' \
     --also public-surface "python3 Tests/public-surface.py '$binaries'" \
     --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift"

@@ -28,8 +28,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 name: "Clients",
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
-                    Remove.self, Purgeable.self, Keep.self, Preserve.self, Purge.self, Usage.self,
-                    Verify.self, Repair.self,
+                    Remove.self, Preserve.self, Purge.self, Usage.self, Verify.self, Repair.self,
                 ]),
         ])
 
@@ -41,12 +40,14 @@ struct AssetVaultCommand: AsyncParsableCommand {
             SecureHeap.initialise(bytes: 1 << 20)
             try TerminationSignals.cleanUpAndExit()
             var command = try await asyncParseAsRoot(nil)
+            if let command = command as? any LongCommand { ProgressOutput.use(command.progress.form) }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
             try Console.requireAnswered()
+            ProgressOutput.end()
         } catch let error as VaultError {
             fail(error)
         } catch {
@@ -68,7 +69,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
     }
 
     private static func fail(_ error: VaultError) -> Never {
-        Console.error(error)
+        if !ProgressOutput.end(error) { Console.error(error) }
         exit(withError: ExitCode(error.category.exitCode))
     }
 }

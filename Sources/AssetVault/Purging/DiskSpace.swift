@@ -82,6 +82,14 @@ struct DiskSpace: Sendable {
     func purgeablePacks(
         by priorities: PreservationPriorities, besides pack: PackID? = nil, on folder: FilePath
     ) throws(VaultError) -> [PurgeablePack] {
+        try unusedPacks(by: priorities, besides: pack, on: folder) { _, record in record.purgeReason }
+    }
+
+    /// The same of packs that a reason is given to remove.
+    func unusedPacks(
+        by priorities: PreservationPriorities, besides pack: PackID? = nil, on folder: FilePath,
+        reason: (PackID, PackRecord) -> PurgeablePack.Reason?
+    ) throws(VaultError) -> [PurgeablePack] {
         let layout = store.layout
         // Only the app decides which of its packs it can do without.
         guard store.role == .app, try FileSystem.exists(layout.permanent),
@@ -90,7 +98,7 @@ struct DiskSpace: Sendable {
         let requested = (try? AccessNotes(layout: layout).requestedByRunning()) ?? []
         var found: [PurgeablePack] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
-            guard let saved = try? store.records.record(of: id), let reason = saved.purgeReason,
+            guard let saved = try? store.records.record(of: id), let reason = reason(id, saved),
                 let record = try? store.journal.reconciled(saved, of: id), let loaded = record.loaded,
                 !isBeingUpdated(record), let versions = try? VersionFolder(of: id, in: layout),
                 (try? versions.isFree(loaded)) == true
@@ -120,7 +128,11 @@ struct DiskSpace: Sendable {
         for candidate in candidates {
             if let free, try FileSystem.availableSpace(at: folder) >= free { break }
             // One that can't be removed keeps nobody from the next.
-            guard (try? store.removal.remove(locked: candidate.id, isPurge: true)) != nil else { continue }
+            guard
+                (try? store.removal.remove(
+                    locked: candidate.id, isPurge: true, returnsIfListed: candidate.reason == .withdrawn))
+                    != nil
+            else { continue }
             observer(.finished(candidate.id, .absent))
             removed.append(candidate)
         }

@@ -13,6 +13,8 @@ public struct PurgeablePack: Sendable, Hashable {
         case replacedVariant
         /// It belongs to a resource tree, and is downloaded again when it is requested.
         case onDemand
+        /// The site no longer lists it. Only `assetvault purge --withdrawn` removes packs for this reason.
+        case withdrawn
     }
 
     public internal(set) var id: PackID
@@ -89,6 +91,42 @@ extension VaultStore {
                 space.purgeablePacks(by: priorities, on: layout.permanent), until: free, on: layout.permanent
             ).map(shown)
         }
+    }
+}
+
+/// Packs that the site no longer lists.
+extension VaultStore {
+    /// The loaded packs that the site no longer lists (``PackAvailability/obsolete``) and that nobody has in access, also those that
+    /// are not purgeable. Empty if the stored metadata are incomplete: a missing role may list them.
+    package func withdrawnPacks() async throws(VaultError) -> [PurgeablePack] {
+        guard try hasStore else { return [] }
+        let ids = try await withdrawnIDs()
+        let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
+        return try DiskSpace(store: storeAccess).unusedPacks(by: priorities, on: layout.permanent) { id, _ in
+            ids.contains(id) ? .withdrawn : nil
+        }.map(shown)
+    }
+
+    /// Removes ``withdrawnPacks()``. They come back without being asked for if the site lists them again. Returns what was removed.
+    package func purgeWithdrawn() async throws(VaultError) -> [PurgeablePack] {
+        guard try hasStore else { return [] }
+        let store = storeAccess
+        try await store.recovery.recover()
+        let mark = try store.recovery.beginWork()
+        defer { withExtendedLifetime(mark) {} }
+        let ids = try await withdrawnIDs()
+        let priorities = try await PreservationPriorities(of: store, choosing: choice)
+        let space = DiskSpace(store: store)
+        return try await store.withLock { () throws(VaultError) in
+            let packs = try space.unusedPacks(by: priorities, on: layout.permanent) { id, _ in
+                ids.contains(id) ? .withdrawn : nil
+            }
+            return try space.remove(packs, until: nil, on: layout.permanent).map(shown)
+        }
+    }
+
+    private func withdrawnIDs() async throws(VaultError) -> Set<PackID> {
+        Set(try await status().filter { $0.availability == .obsolete }.map(\.listedID))
     }
 }
 

@@ -21,8 +21,12 @@ struct PackRemoval: Sendable {
 
     /// The same, under the lock, by a process whose work is marked.
     ///
-    /// - Parameter isPurge: a variant that another one replaced on this device comes back when the device needs it again.
-    func remove(locked id: PackID, isPurge: Bool = false) throws(VaultError) {
+    /// - Parameters:
+    ///   - isPurge: a variant that another one replaced on this device comes back when the device needs it again.
+    ///   - returnsIfListed: the pack comes back without being asked for, as such a variant, if the site lists it again.
+    func remove(
+        locked id: PackID, isPurge: Bool = false, returnsIfListed: Bool = false
+    ) throws(VaultError) {
         // A record that can't be read would only keep the pack from being removed.
         var record =
             (try? records.record(of: id)) ?? (try? store.journal.reconciled(nil, of: id))
@@ -30,6 +34,7 @@ struct PackRemoval: Sendable {
         record.chosenForm = record.chosenForm ?? record.loaded?.form
         record.isRemoved = true
         if !isPurge { record.isReplacedVariant = false }
+        if returnsIfListed { record.isReplacedVariant = true }
         do throws(VaultError) { try records.save(record, of: id) } catch {
             // On a full disk the removal makes the space; the record is saved at the end.
             guard error.isStorageFailure else { throw error }

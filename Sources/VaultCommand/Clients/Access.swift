@@ -5,7 +5,7 @@ import SystemPackage
 import VaultBase
 import VaultFileSystem
 
-struct Access: AsyncParsableCommand {
+struct Access: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a program while it has the packs of some tags in access.",
         discussion: """
@@ -41,6 +41,7 @@ struct Access: AsyncParsableCommand {
     @OptionGroup var network: MeteredOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var connection: TransportOptions
+    @OptionGroup var progress: ProgressOption
 
     var tags: [String] { words.dropLast(GivenCommand.program.count) }
 
@@ -57,6 +58,8 @@ struct Access: AsyncParsableCommand {
         try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)
         try folder.keepOpenAcrossExec()
         let path = folder.path.string
+        // The program takes the place of this one, which writes nothing after this.
+        ProgressOutput.end()
         try withExtendedLifetime((access, folder)) { () throws(VaultError) in
             try ProcessReplacement.execute(
                 command, setting: ["ASSETVAULT_RESOURCES": path], withholding: keys.inherited())

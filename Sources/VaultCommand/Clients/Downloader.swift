@@ -4,7 +4,7 @@ import SealedPack
 import VaultBase
 import VaultFileSystem
 
-struct Downloader: AsyncParsableCommand {
+struct Downloader: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download packs to shared storage, without any key, within a budget.",
         discussion: """
@@ -54,6 +54,8 @@ struct Downloader: AsyncParsableCommand {
 
     @OptionGroup var limits: ClientLimitOptions
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print what became of each pack as JSON.")
     var json = false
 
@@ -74,25 +76,25 @@ struct Downloader: AsyncParsableCommand {
         configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
         configuration.policy.downloadAllowance = allowance?.bytes
         let budget = DownloaderBudget(time: time.duration, memory: memory.bytes)
-        let progress = FetchProgress()
-        defer { progress.finish() }
+        let shown = FetchProgress()
+        defer { shown.finish() }
         let result = await outcome { () throws(VaultError) in
             let downloader = try PackDownloader(configuration)
             try await downloader.requireKnownTraits(within: budget.time)
-            return try await downloader.run(request, within: budget) { progress.show($0) }
+            return try await downloader.run(request, within: budget) { shown.show($0) }
         }
-        progress.finish()
+        shown.finish()
         if json {
-            DownloaderAnswer(outcome: result, removed: progress.removed).answer(asJSON: true)
+            DownloaderAnswer(outcome: result, removed: shown.removed).answer(asJSON: true)
         }
         let report = try result.get()
         FetchProgress.note(unstated: report.unstatedTraits)
         if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
         if let error = report.firstError {
-            progress.reportFailures(and: report.refusals, before: error)
+            shown.reportFailures(and: report.refusals, before: error)
             throw error
         }
-        if progress.hasPrintedNothing {
+        if shown.hasPrintedNothing {
             Console.note("nothing was to be downloaded: the store has what the site lists")
         }
     }

@@ -6,7 +6,7 @@ import SystemPackage
 import VaultBase
 import VaultSite
 
-struct Fetch: AsyncParsableCommand {
+struct Fetch: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
@@ -49,6 +49,8 @@ struct Fetch: AsyncParsableCommand {
     @OptionGroup var time: TimeOption
     @OptionGroup var form: FormOptions
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print what would be downloaded, and download nothing but metadata and the indexes of packs.")
     var dryRun = false
 
@@ -84,10 +86,10 @@ struct Fetch: AsyncParsableCommand {
         configuration.form = form.form
         configuration.policy.preloadsLockedPacks = preload
         if dryRun { return try await reportCosts(of: selection, configuration) }
-        let progress = FetchProgress()
+        let shown = FetchProgress()
         let others = Mutex<[Channel]>([])
         let result = await outcome { () throws(VaultError) in
-            try await progress.whileShowing(configuration) { client throws(VaultError) in
+            try await shown.whileShowing(configuration) { client throws(VaultError) in
                 try await client.requireKnownTraits(within: time.duration)
                 do throws(VaultError) {
                     _ = try await client.fetch(selection, priority: .urgent, within: time.duration)
@@ -99,12 +101,12 @@ struct Fetch: AsyncParsableCommand {
                 let channels = await client.channelsWithPacks
                 others.withLock { $0 = channels }
             }
-            if strict, let error = progress.locked.first?.error { throw error }
+            if strict, let error = shown.locked.first?.error { throw error }
         }
         if json { try await StatusReport(of: store.layout).answer(asJSON: true) }
         try result.get()
         try keys.warnOfMissingFiles()
-        if progress.hasPrintedNothing { try await explainEmptyFetch(others.withLock { $0 }) }
+        if shown.hasPrintedNothing { try await explainEmptyFetch(others.withLock { $0 }) }
     }
 
     /// - Parameter others: channels that list packs where the followed one lists none.
@@ -162,7 +164,7 @@ extension DownloadCost {
     }
 }
 
-struct Unlock: AsyncParsableCommand {
+struct Unlock: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open the packs that wait for their key, without any network.",
         discussion: """
@@ -188,6 +190,8 @@ struct Unlock: AsyncParsableCommand {
 
     @OptionGroup var listing: ClientChoiceOptions
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print JSON: what was loaded, and what the store holds afterwards, as 'status' does.")
     var json = false
 
@@ -204,10 +208,10 @@ struct Unlock: AsyncParsableCommand {
         let store = try store.existingLayout()
         let root = try TrustedRootOption.root(named: trust)
         let (channel, version) = (try listing.channel.channel, try listing.version)
-        let progress = FetchProgress()
+        let shown = FetchProgress()
         let result = await outcome { () throws(VaultError) in
             try await self.store.suggestingNames(for: ids) { () throws(VaultError) in
-                try await progress.whileShowing { show throws(VaultError) in
+                try await shown.whileShowing { show throws(VaultError) in
                     try await VaultStore(
                         store, trustedRoot: root, channel: channel, appVersion: version
                     ).unlock(
@@ -216,7 +220,7 @@ struct Unlock: AsyncParsableCommand {
             }
         }
         if json {
-            let loaded = (try? result.get()) ?? progress.loaded
+            let loaded = (try? result.get()) ?? shown.loaded
             try await StatusReport(of: store, changed: ("loaded", loaded)).answer(asJSON: true)
         }
         if try result.get().isEmpty { Console.note("no pack waits for its key") }

@@ -94,6 +94,7 @@ struct UpdatePrinter: ~Copyable {
     private(set) var locked: [(id: PackID, error: VaultError)] = []
     /// Whether no line was printed for any pack.
     private(set) var hasPrintedNothing = true
+    private var work = PackWork()
     private var fetching = CombinedProgress("fetching")
     private var opening = CombinedProgress("opening")
     /// Packs that are left until the network is not metered.
@@ -104,11 +105,13 @@ struct UpdatePrinter: ~Copyable {
     private var sentWhole: [PackID: SiteLocation] = [:]
 
     mutating func show(_ update: StatusUpdate) {
+        work.note(update)
         switch update {
-        case .progress(let id, _, let bytes, let total): fetching.show(id, bytes, of: total)
+        case .progress(let id, _, let bytes, let total):
+            fetching.show(id, bytes, of: total, fraction: work.fraction)
         case .opening(let id, let bytes, let total):
             changing.insert(id)
-            opening.show(id, bytes, of: total)
+            opening.show(id, bytes, of: total, fraction: work.fraction)
         case .began(let id), .transferring(let id): changing.insert(id)
         case .sentWhole(let id, let file): sentWhole[id] = file
         case .diskSpaceLow(let id, let missing):
@@ -124,7 +127,11 @@ struct UpdatePrinter: ~Copyable {
         case .failed(let id, let error):
             end(id)
             failures.append((id, error))
-        case .planned, .verifying: break
+        case .verifying(let id):
+            // How many bytes there are to read is not known.
+            ProgressOutput.show(
+                Activity(name: "verifying", pack: id.description), nil, fraction: work.fraction)
+        case .planned: break
         }
     }
 

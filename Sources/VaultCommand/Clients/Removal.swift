@@ -48,60 +48,78 @@ struct Remove: AsyncParsableCommand {
     }
 }
 
-struct Purgeable: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Allow packs to be removed when disk space is needed.",
-        discussion: """
-            Marks packs as removable: when a download needs disk space, they are deleted unless in use. 'keep' revokes that.
-
-            EXAMPLE
-              assetvault purgeable levels/one --store ~/.game
-            """)
-
-    @OptionGroup var packs: NamedPacks
-
-    func run() async throws {
-        try await packs.each("purgeable") { store, id throws(VaultError) in
-            try await store.declarePurgeable(id)
-        }
-    }
-}
-
-struct Keep: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Keep packs that were purgeable.",
-        discussion: """
-            EXAMPLE
-              assetvault keep levels/one --store ~/.game
-            """)
-
-    @OptionGroup var packs: NamedPacks
-
-    func run() async throws {
-        try await packs.each("kept") { store, id throws(VaultError) in try await store.keep(id) }
-    }
-}
-
 struct Preserve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say how long the packs of some tags stay when disk space is needed.",
+        abstract: "Set which packs stay when disk space is needed, and how long.",
         discussion: """
-            Packs with a lower priority are removed first; of several tags of a pack the highest counts. It counts in this store, and \
-            instead of what the site lists. Without --priority it prints the priority of each tag.
+            A download that needs disk space removes purgeable packs that are not in use, those with the lowest preservation \
+            priority first. --keep and --purgeable set whether the named packs are among these. --priority is set for tags, counts in \
+            this store instead of what the site lists, and of several tags of a pack the highest counts. With --tag alone the \
+            priority of each tag is printed.
 
             EXAMPLE
-              assetvault preserve level1 hub --priority 0.9 --store ~/.game
+              assetvault preserve levels/one --purgeable --store ~/.game
+              assetvault preserve levels/two --keep --store ~/.game
+              assetvault preserve --tag level1 --tag hub --priority 0.9 --store ~/.game
             """)
 
-    @Argument(help: ArgumentHelp("The tags.", valueName: "tag"))
-    var tags: [String]
+    private enum Fate: EnumerableFlag {
+        case keep, purgeable
 
-    @Option(help: ArgumentHelp("From 0, first to go, to 1.", valueName: "0..1"))
+        static func help(for fate: Fate) -> ArgumentHelp? {
+            switch fate {
+            case .keep: "Keep the packs until they are removed by name, also on-demand packs."
+            case .purgeable: "Allow the packs to be removed when disk space is needed."
+            }
+        }
+    }
+
+    @Argument(
+        help: ArgumentHelp("The packs, with --keep or --purgeable.", valueName: "id"),
+        completion: .packsOfStore)
+    var ids: [String] = []
+
+    @Flag(exclusivity: .exclusive)
+    private var fate: Fate?
+
+    @Option(
+        name: .customLong("tag"), help: ArgumentHelp("A tag to set or print; repeatable.", valueName: "tag"))
+    var tags: [String] = []
+
+    @Option(help: ArgumentHelp("From 0, removed first, to 1.", valueName: "0..1"))
     var priority: Double?
 
     @OptionGroup var store: StoreOptions
 
+    func validate() throws {
+        guard ids.isEmpty != tags.isEmpty else {
+            throw ValidationError("name either packs or tags with --tag")
+        }
+        if ids.isEmpty, fate != nil { throw ValidationError("--keep and --purgeable need the IDs of packs") }
+        if tags.isEmpty, fate == nil {
+            throw ValidationError("packs need --keep or --purgeable; a priority is set for tags")
+        }
+        if tags.isEmpty, priority != nil { throw ValidationError("--priority needs --tag") }
+    }
+
     func run() async throws {
+        if let fate { try await set(fate) } else { try await setPriority() }
+    }
+
+    private func set(_ fate: Fate) async throws(VaultError) {
+        for text in ids {
+            try await store.suggestingNames(for: [text]) { () throws(VaultError) in
+                let (store, id) = (VaultStore(store.layout), try PackID(text))
+                switch fate {
+                case .keep: try await store.keep(id)
+                case .purgeable: try await store.declarePurgeable(id)
+                }
+            }
+            Console.note("\(fate == .keep ? "kept" : "purgeable")  \(text)")
+        }
+    }
+
+    private func setPriority() async throws(VaultError) {
         let store = VaultStore(try store.existingLayout())
         for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
         if let priority {
@@ -135,7 +153,8 @@ struct Purge: AsyncParsableCommand {
             What may go are packs that are purgeable, variants that another one replaced on this device, and on-demand packs of \
             resource trees; nothing that any process has in access. Those with the lowest preservation priority go first, of these \
             the least recently used. They come back when they are requested. A fetch or a request that needs disk space does the \
-            same by itself.
+            same by itself. With --withdrawn exactly the packs go that the site no longer lists, as 'status' shows them, also those \
+            that are not purgeable; they come back with the next fetch after the site lists them again.
 
             EXAMPLE
               assetvault purge --store ~/.game --until-free 2GB --dry-run
@@ -148,18 +167,28 @@ struct Purge: AsyncParsableCommand {
         help: ArgumentHelp("Stop when so many bytes are free; without it all go.", valueName: "size"))
     var free: ByteCount?
 
+    @Flag(help: "Remove the packs that the site no longer lists, and no others.")
+    var withdrawn = false
+
     @Flag(help: "Say what would go, in order, and remove nothing.")
     var dryRun = false
 
     @Flag(help: "Print JSON.")
     var json = false
 
+    func validate() throws {
+        if withdrawn, free != nil { throw ValidationError("--withdrawn and --until-free exclude each other") }
+    }
+
     func run() async throws {
         let store = VaultStore(try store.existingOrEmptyLayout())
         let packs =
-            dryRun
-            ? try await store.purgeablePacks(untilFree: free?.bytes)
-            : try await store.purge(until: free?.bytes)
+            switch (withdrawn, dryRun) {
+            case (false, true): try await store.purgeablePacks(untilFree: free?.bytes)
+            case (false, false): try await store.purge(until: free?.bytes)
+            case (true, true): try await store.withdrawnPacks()
+            case (true, false): try await store.purgeWithdrawn()
+            }
         for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
         let report = PurgeReport(
             packs: packs, store: store, isDryRun: dryRun, freeSize: try store.freeSize(),
@@ -236,6 +265,7 @@ extension PurgeablePack.Reason {
         case .declared: "purgeable"
         case .replacedVariant: "another variant serves the device"
         case .onDemand: "on demand"
+        case .withdrawn: "no longer listed"
         }
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import AssetVault
 import VaultBase
 
-struct Verify: AsyncParsableCommand {
+struct Verify: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read every byte of the packs in a store, without any network.",
         discussion: """
@@ -19,14 +19,17 @@ struct Verify: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
         let named = try ids.isEmpty ? nil : store.packs(ids)
         let reader = VaultStore(try store.existingLayout(), keys: try keys.cachedProvider())
+        let shown = FetchProgress()
         let found = try await store.suggestingNames(for: ids) { () throws(VaultError) in
-            try await reader.verify(named)
+            try await reader.verify(named) { shown.show($0) }
         }
         let report = VerificationReport(packs: found)
         report.answer(asJSON: json)
@@ -87,7 +90,7 @@ extension PackCondition {
     }
 }
 
-struct Repair: AsyncParsableCommand {
+struct Repair: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read every byte of the packs in a store, and fetch damaged pieces again.",
         discussion: """
@@ -107,6 +110,8 @@ struct Repair: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print JSON: what was repaired, and what the store holds afterwards, as 'status' does.")
     var json = false
 
@@ -114,22 +119,22 @@ struct Repair: AsyncParsableCommand {
         let named = try ids.isEmpty ? nil : store.packs(ids)
         var configuration = try client.configuration(of: store.existingLayout())
         configuration.keys = try keys.cachedProvider()
-        let progress = FetchProgress()
+        let shown = FetchProgress()
         let result = await outcome { () throws(VaultError) in
             try await store.suggestingNames(for: ids) { [configuration] () throws(VaultError) in
-                try await progress.whileShowing(configuration) { client throws(VaultError) in
+                try await shown.whileShowing(configuration) { client throws(VaultError) in
                     try await client.requireKnownTraits()
                     return try await client.repair(named)
                 }
             }
         }
         if json {
-            let repaired = (try? result.get()) ?? progress.loaded
+            let repaired = (try? result.get()) ?? shown.loaded
             try await StatusReport(of: store.layout, changed: ("repaired", repaired)).answer(asJSON: true)
         }
         let repaired = try result.get()
         for id in repaired { Console.note("repaired  \(id)") }
-        for (id, error) in progress.locked {
+        for (id, error) in shown.locked {
             Console.note("not verified  \(id): \(error.problem); give its key with --keys")
         }
         if repaired.isEmpty { Console.note("no damage was found") }

@@ -4,7 +4,7 @@ import SystemPackage
 import VaultBase
 import VaultFileSystem
 
-struct Open: AsyncParsableCommand {
+struct Open: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open a pack into a folder, or as a tar.",
         discussion: """
@@ -30,6 +30,8 @@ struct Open: AsyncParsableCommand {
     var tar: String?
 
     @OptionGroup var keys: KeyOptions
+
+    @OptionGroup var progress: ProgressOption
 
     @Flag(help: "Overwrite an existing tar file.")
     var force = false

@@ -5,7 +5,7 @@ import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 
-struct Seal: AsyncParsableCommand {
+struct Seal: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal a folder or archive as an encrypted pack.",
         discussion: """
@@ -55,6 +55,8 @@ struct Seal: AsyncParsableCommand {
 
     @Flag(help: "Pack what links point to, instead of refusing them.")
     var followLinks = false
+
+    @OptionGroup var progress: ProgressOption
 
     @Flag(help: "Overwrite existing files.")
     var force = false

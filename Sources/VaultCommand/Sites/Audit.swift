@@ -8,7 +8,7 @@ import VaultFileSystem
 import VaultSite
 import VaultTransport
 
-struct Audit: AsyncParsableCommand {
+struct Audit: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Verify a site or a pack: every hosted byte without a key, every file with one.",
         discussion: """
@@ -35,11 +35,14 @@ struct Audit: AsyncParsableCommand {
     @OptionGroup var manifestOptions: ManifestOptions
     @OptionGroup var keys: KeyOptions
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print the report as JSON.")
     var json = false
 
     func run() async throws {
         let bars = StepBars()
+        defer { bars.finish() }
         let report = try await audit(showing: bars)
         bars.finish()
         report.answer(asJSON: json)
@@ -54,7 +57,7 @@ struct Audit: AsyncParsableCommand {
             return try await PackAudit(
                 of: location.path ?? FilePath(subject), by: try evidence(), keys: try keys.cachedProvider(),
                 now: .now
-            ).run { bars.show("\($0.step.rawValue) \($0.pack)", $0.done, of: $0.total) }
+            ).run { bars.show(Activity(name: $0.step.rawValue, pack: $0.pack), $0.done, of: $0.total) }
         }
         guard manifestOptions.site == nil, manifestOptions.manifest == nil else {
             throw VaultError(
@@ -64,7 +67,7 @@ struct Audit: AsyncParsableCommand {
         return await SiteAudit(
             of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),
             keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now
-        ).run { bars.show("\($0.step.rawValue) \($0.pack)", $0.done, of: $0.total) }
+        ).run { bars.show(Activity(name: $0.step.rawValue, pack: $0.pack), $0.done, of: $0.total) }
     }
 
     private func evidence() throws(VaultError) -> PackAudit.Evidence {

@@ -7,7 +7,7 @@ import VaultBase
 import VaultCrypto
 import VaultSite
 
-struct Plan: AsyncParsableCommand {
+struct Plan: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the packs that a vault's sources make, and what each device gets.",
         discussion: """
@@ -49,6 +49,8 @@ struct Plan: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var host: HostOptions
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -70,7 +72,12 @@ struct Plan: AsyncParsableCommand {
         if updates {
             var request = AuthorRequest(keys: given, now: .now)
             request.host = site
-            let preview = try await Publication.preview(of: folder, request)
+            let bars = StepBars()
+            defer { bars.finish() }
+            let preview = try await Publication.preview(
+                of: folder, request,
+                onPack: { bars.show(Activity(name: "sealing", pack: "\($0)"), $1) })
+            bars.finish()
             if let pack = preview.packs.first(where: \.isCostUnknown) {
                 throw VaultError(
                     .missing,

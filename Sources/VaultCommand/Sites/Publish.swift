@@ -6,7 +6,7 @@ import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 
-struct Publish: AsyncParsableCommand {
+struct Publish: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal what changed and write the signed site.",
         discussion: """
@@ -78,6 +78,8 @@ struct Publish: AsyncParsableCommand {
     @Flag(help: "Seal and report, and change nothing.")
     var dryRun = false
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print a report as JSON.")
     var json = false
 
@@ -109,7 +111,7 @@ struct Publish: AsyncParsableCommand {
                 : { settings throws(VaultError) in
                     for pack in declared { try settings.declare(pack.id, source: pack.source) }
                 }
-        ) { bars.show("sealing \($0)", $1) }
+        ) { bars.show(Activity(name: "sealing", pack: "\($0)"), $1) }
         bars.finish()
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
     }

@@ -4,7 +4,7 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 
-struct Upload: AsyncParsableCommand {
+struct Upload: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Upload a site to its host: into a folder, or through rclone or rsync.",
         discussion: """
@@ -42,6 +42,8 @@ struct Upload: AsyncParsableCommand {
     @Flag(help: "Say what would be sent, and send nothing.")
     var dryRun = false
 
+    @OptionGroup var progress: ProgressOption
+
     @Flag(help: "Print a report as JSON.")
     var json = false
 
@@ -55,7 +57,12 @@ struct Upload: AsyncParsableCommand {
         let bars = StepBars()
         defer { bars.finish() }
         let observe = { (progress: UploadProgress) in
-            bars.show("\(progress.step.rawValue)", progress.done, of: progress.total)
+            let (done, total) = (progress.done, progress.total)
+            // What is to be sent is known once all is verified.
+            let isKnown = progress.step == .sending && total > 0
+            bars.show(
+                Activity(name: progress.step.rawValue), done, of: total,
+                fraction: isKnown ? Double(done) / Double(total) : nil)
         }
         let report = dryRun ? try await upload.plan(observe) : try await upload.run(observe)
         bars.finish()

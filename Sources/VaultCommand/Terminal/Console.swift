@@ -4,7 +4,7 @@ import VaultBase
 import VaultFileSystem
 import VaultSite
 
-/// Output: answers go to standard output, everything else to standard error.
+/// Output: answers go to standard output, everything else to standard error, where `ProgressOutput` may make lines of JSON of it.
 ///
 /// Text is escaped here, and only here: names from a site, a pack or a folder can't send terminal controls, and a
 /// newline in a name can't forge a line. An answer of several lines is therefore several calls.
@@ -33,6 +33,7 @@ enum Console {
     }
 
     static func note(_ line: String) {
+        if ProgressOutput.note(line) { return }
         write(line.escapingControls + "\n")
     }
 

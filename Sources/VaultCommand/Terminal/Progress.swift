@@ -1,35 +1,45 @@
-import Glibc
+import AssetVault
 import SealedPack
+import VaultSite
 
-/// A bar on standard error for work of more than a second; none where that is not a terminal.
+/// The progress of one kind of work: a bar after more than a second, or lines of JSON.
 final class ProgressBar {
-    private let isShown = isatty(STDERR_FILENO) == 1
+    private let isBar = ProgressOutput.isBar
     private let start = ContinuousClock.now
     private var next: ContinuousClock.Instant
     private var hasDrawn = false
-    private let label: String
+    private let activity: Activity
     private var measure: ByteProgress
 
     /// - Parameter total: bytes in all; 0 when it is not known.
-    init(_ label: String, total: UInt64 = 0) {
-        self.label = label
+    init(_ activity: Activity, total: UInt64 = 0) {
+        self.activity = activity
         measure = ByteProgress(total: total)
         next = start + .seconds(1)
     }
 
-    /// Draws at most ten times a second.
+    /// For a command whose only work this is.
+    convenience init(_ name: String, total: UInt64) { self.init(Activity(name: name), total: total) }
+
+    /// Draws at most ten times a second. The fraction of the whole run is that of this work.
     func show(_ done: UInt64) {
-        measure.done = done
-        show(measure, as: label)
+        show(done, fraction: measure.total > 0 ? Double(done) / Double(measure.total) : nil)
     }
 
-    /// The same for work whose name and size change.
-    func show(_ measure: ByteProgress, as label: String) {
-        guard isShown, ContinuousClock.now >= next else { return }
+    /// - Parameter fraction: of the whole run; nil if it is not known.
+    func show(_ done: UInt64, fraction: Double?) {
+        measure.done = done
+        show(measure, of: activity, fraction: fraction)
+    }
+
+    /// The same for work whose packs and size change.
+    func show(_ measure: ByteProgress, of activity: Activity, fraction: Double?) {
+        ProgressOutput.show(activity, measure, fraction: fraction)
+        guard isBar, ContinuousClock.now >= next else { return }
         next = ContinuousClock.now + .milliseconds(100)
         hasDrawn = true
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        Console.redraw("\(label) \(measure.shown(after: seconds))")
+        Console.redraw("\(activity.label) \(measure.shown(after: seconds))")
     }
 
     /// Clears the line.
@@ -41,15 +51,17 @@ final class ProgressBar {
 
 /// A bar for each step of work, one after the other.
 final class StepBars {
-    private var step: (label: String, bar: ProgressBar)?
+    private var step: (activity: Activity, bar: ProgressBar)?
 
-    /// - Parameter total: bytes in all; 0 when it is not known.
-    func show(_ label: String, _ done: UInt64, of total: UInt64 = 0) {
-        if step?.label != label {
+    /// - Parameters:
+    ///   - total: bytes in all; 0 when it is not known.
+    ///   - fraction: of the whole run; nil if it is not known.
+    func show(_ activity: Activity, _ done: UInt64, of total: UInt64 = 0, fraction: Double? = nil) {
+        if step?.activity != activity {
             finish()
-            step = (label, ProgressBar(label, total: total))
+            step = (activity, ProgressBar(activity, total: total))
         }
-        step?.bar.show(done)
+        step?.bar.show(done, fraction: fraction)
     }
 
     /// Clears the line.
@@ -107,28 +119,33 @@ struct ByteProgress: Equatable {
 
 /// The progress of all packs in one kind of step, as one bar.
 struct CombinedProgress {
-    private let label: String
+    private let name: String
     private var progress: [PackID: ByteProgress] = [:]
     private var ended: Set<PackID> = []
     private var bar: ProgressBar?
 
-    /// - Parameter label: the kind of step, such as `fetching`.
-    init(_ label: String) { self.label = label }
+    /// - Parameter name: the kind of step, such as `fetching`.
+    init(_ name: String) { self.name = name }
 
-    /// - Parameter done: bytes; those of a pack's first call are from an earlier run.
-    mutating func show(_ id: PackID, _ done: UInt64, of total: UInt64) {
+    /// - Parameters:
+    ///   - done: bytes; those of a pack's first call are from an earlier run.
+    ///   - fraction: of the whole run.
+    mutating func show(_ id: PackID, _ done: UInt64, of total: UInt64, fraction: Double?) {
         ended.remove(id)
         progress[id, default: ByteProgress(total: total, present: done)].done = done
-        let bar = self.bar ?? ProgressBar(label)
+        let isOne = progress.count == 1
+        let activity = Activity(
+            name: name, pack: isOne ? id.description : nil, packCount: isOne ? nil : progress.count)
+        let bar = self.bar ?? ProgressBar(activity)
         self.bar = bar
-        bar.show(sum, as: "\(label) \(progress.count == 1 ? "\(id)" : "\(progress.count) packs")")
+        bar.show(sum, of: activity, fraction: fraction)
     }
 
     /// A finished pack counts as long as others continue; when all have ended, the next one begins a new bar.
     mutating func end(_ id: PackID) {
         guard progress[id] != nil else { return }
         ended.insert(id)
-        if ended.count == progress.count { self = CombinedProgress(label) }
+        if ended.count == progress.count { self = CombinedProgress(name) }
     }
 
     /// Clears the line.
@@ -140,5 +157,51 @@ struct CombinedProgress {
             sum.present += pack.present
             sum.done += pack.done
         }
+    }
+}
+
+/// How much of the work on several packs is done: each is fetched, then opened, and both halves count alike, by the pack's size.
+struct PackWork {
+    private struct Part {
+        let size: Double
+        /// From 0 to 1, each.
+        var fetched = 0.0
+        var opened = 0.0
+
+        var done: Double { size * (fetched + opened) / 2 }
+    }
+
+    private var parts: [PackID: Part] = [:]
+    private var (size, done) = (0.0, 0.0)
+
+    /// From 0 to 1; nil before any pack is known.
+    var fraction: Double? { size > 0 ? done / size : nil }
+
+    mutating func note(_ update: StatusUpdate) {
+        // The table of names comes before the packs are known.
+        guard update.id.description != PackNames.packID else { return }
+        switch update {
+        case .planned(let id, _, let total): set(Part(size: Double(total)), of: id)
+        case .progress(let id, _, let bytes, let total):
+            change(id, total) { $0.fetched = Double(bytes) / Double(max(total, 1)) }
+        case .opening(let id, let bytes, let total):
+            change(id, total) { ($0.fetched, $0.opened) = (1, Double(bytes) / Double(max(total, 1))) }
+        case .finished(let id, _), .failed(let id, _):
+            guard let part = parts[id] else { return }
+            set(Part(size: part.size, fetched: 1, opened: 1), of: id)
+        case .began, .sentWhole, .diskSpaceLow, .deferred, .verifying, .transferring, .awaitingKey: break
+        }
+    }
+
+    private mutating func change(_ id: PackID, _ total: UInt64, _ change: (inout Part) -> Void) {
+        var part = parts[id] ?? Part(size: Double(total))
+        change(&part)
+        set(part, of: id)
+    }
+
+    private mutating func set(_ part: Part, of id: PackID) {
+        if let old = parts[id] { (size, done) = (size - old.size, done - old.done) }
+        parts[id] = part
+        (size, done) = (size + part.size, done + part.done)
     }
 }

@@ -7,7 +7,7 @@ struct ShellTests {
     private static let commands = [
         "keygen", "seal", "open", "cat", "inspect", "init", "publish", "upload", "restore", "prune", "trust",
         "serve",
-        "list", "audit", "fetch", "downloader", "unlock", "status", "path", "remove", "purgeable", "keep",
+        "list", "audit", "fetch", "downloader", "unlock", "status", "path", "remove",
         "repair", "verify", "plan", "promote", "access", "purge", "preserve", "usage", "trust show",
         "trust sign", "trust add-key", "trust remove-key",
         "trust threshold",

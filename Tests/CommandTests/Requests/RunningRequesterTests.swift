@@ -10,7 +10,7 @@ import VaultBase
     init() async throws {
         world = try await .withTags()
         try await world.fetch().succeeded()
-        try await world.run("preserve level2 level3 --priority 0.5 $STORE").succeeded()
+        try await world.run("preserve --tag level2 --tag level3 --priority 0.5 $STORE").succeeded()
     }
 
     /// What would go, and whether a running program has requested it.
@@ -54,7 +54,7 @@ import VaultBase
             try await Tool.run(["touch", "-h", "-d", "@\(1000 + time)", link]).succeeded()
         }
         #expect(try await world.purge("--dry-run") == ["level2", "level2.level3", "level3"])
-        try await world.run("preserve level2 --priority 0.6 $STORE").succeeded()
+        try await world.run("preserve --tag level2 --priority 0.6 $STORE").succeeded()
         #expect(try await world.purge() == ["level3", "level2", "level2.level3"])
         running.kill()
     }

@@ -35,24 +35,24 @@ struct PurgeableTests {
         try await world.run("status $STORE", through: mounted.inside).succeeded().text
     }
 
-    /// The commands for one pack, what is wanted then of a disk with room for so many MiB, and what the store has afterwards: the fetch
-    /// fails.
+    /// The options of `preserve` for one pack, what is wanted then of a disk with room for so many MiB, and what the store has
+    /// afterwards: the fetch fails.
     @Test(
         arguments: [
             ([], "wanted", 20, ["loaded  kept", "loaded  old"]),
             // It would not be enough.
-            (["purgeable"], "wanted", 8, ["loaded  old"]),
+            (["--purgeable"], "wanted", 8, ["loaded  old"]),
             // It is asked for.
-            (["purgeable"], "wanted old", 20, ["loaded  old"]),
-            (["purgeable", "keep"], "wanted", 20, ["loaded  old  version 1 opened\n"]),
+            (["--purgeable"], "wanted old", 20, ["loaded  old"]),
+            (["--purgeable", "--keep"], "wanted", 20, ["loaded  old  version 1 opened\n"]),
         ] as [([String], String, Int, [String])])
-    func packsAreKept(commands: [String], wanted: String, mebibytes: Int, states: [String]) async throws {
-        for command in commands { try await world.run("\(command) old $STORE").succeeded() }
+    func packsAreKept(options: [String], wanted: String, mebibytes: Int, states: [String]) async throws {
+        for option in options { try await world.run("preserve \(option) old $STORE").succeeded() }
         let ids = wanted.split(separator: " ").map(String.init)
         try await fetchWanted("\(ids)", withRoomFor: mebibytes << 10) { _, result, found in
             #expect(result.exitCode == 71, "\(result.errorText)")
             for state in states { #expect(found.contains(state), "\(found)") }
-            guard commands.isEmpty else { return }
+            guard options.isEmpty else { return }
             for part in ["disk is full", "16 MiB to stay free", "remove packs, or declare some purgeable"] {
                 #expect(result.errorText.contains(part), "\(result.errorText)")
             }
@@ -60,7 +60,7 @@ struct PurgeableTests {
     }
 
     @Test func aPurgeablePackIsRemoved() async throws {
-        try await world.run("purgeable old $STORE").succeeded()
+        try await world.run("preserve --purgeable old $STORE").succeeded()
         #expect(try await world.status()["old"]?.state == "loaded")
         try await fetchWanted { mounted, result, states in
             #expect(try result.succeeded().errorText.contains("removed  old"))
@@ -81,7 +81,7 @@ struct PurgeableTests {
 
     /// Not even new metadata fit: what is purgeable goes before the site can be read. Where no pack can be purged the old state stays.
     @Test(arguments: [true, false]) func metadataThatDoNotFit(isPurgeable: Bool) async throws {
-        if isPurgeable { try await world.run("purgeable old $STORE").succeeded() }
+        if isPurgeable { try await world.run("preserve --purgeable old $STORE").succeeded() }
         try world.write("kept/small", "new")
         try await world.publish()
         try await MountedAreas.mount(["permanent"], of: world.store) { mounted in
@@ -100,7 +100,7 @@ struct PurgeableTests {
     }
 
     @Test func onlyAsManyAsNeededAreRemoved() async throws {
-        for id in ["kept", "old"] { try await world.run("purgeable \(id) $STORE").succeeded() }
+        for id in ["kept", "old"] { try await world.run("preserve --purgeable \(id) $STORE").succeeded() }
         try await fetchWanted { _, result, states in
             try result.succeeded()
             #expect(states.contains("absent  kept"), "\(states)")
@@ -125,7 +125,7 @@ struct PurgeableTests {
 
     /// A reader holds the lock of the version.
     @Test func aHeldVersionIsKept() async throws {
-        try await world.run("purgeable old $STORE").succeeded()
+        try await world.run("preserve --purgeable old $STORE").succeeded()
         try await fetchWanted {
             try await $0.shell(
                 """
@@ -139,10 +139,10 @@ struct PurgeableTests {
         }
     }
 
-    @Test(arguments: ["purgeable", "keep"]) func killedAtEachStep(command: String) async throws {
-        let numbers = Sampling.numbers(1...20, each: 3, for: "PurgeableTests.killed \(command)")
+    @Test(arguments: ["--purgeable", "--keep"]) func killedAtEachStep(option: String) async throws {
+        let numbers = Sampling.numbers(1...20, each: 3, for: "PurgeableTests.killed \(option)")
         let kills = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { _, wrapper in
-            let result = try await world.run("\(command) old $STORE", through: wrapper)
+            let result = try await world.run("preserve \(option) old $STORE", through: wrapper)
             try await world.fetch("kept").succeeded()
             let names = try await Tool.run("find", world.store).text
             #expect(!names.contains(".tmp"), "\(names)")
@@ -152,8 +152,8 @@ struct PurgeableTests {
     }
 
     @Test func missingPacksAreRefused() async throws {
-        for command in ["purgeable", "keep"] {
-            let result = try await world.run("\(command) wanted $STORE")
+        for option in ["--purgeable", "--keep"] {
+            let result = try await world.run("preserve \(option) wanted $STORE")
             #expect(result.exitCode == 66 && result.errorText.contains("wanted: the store never had it"))
         }
     }

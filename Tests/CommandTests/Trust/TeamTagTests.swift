@@ -93,7 +93,7 @@ import VaultBase
         try world.grant(["both", "theirs"])
         try await world.publish()
         try await world.fetch().succeeded()
-        let priorities = try await world.run("preserve both theirs $STORE")
+        let priorities = try await world.run("preserve --tag both --tag theirs $STORE")
         #expect(priorities.text == "0.8  both\n0.1  theirs\n", "\(priorities.errorText)")
 
         // A host that withholds the bin of the studio's pack does not lower it either.
@@ -101,11 +101,11 @@ import VaultBase
         let server = try FaultServer(world.site) { $0.path.contains("/2.packs-") ? .status(404) : .file }
         _ = try await world.fetch(from: server.url)
         try #require(server.exchanges.contains { $0.request.path.contains("/2.packs-") })
-        let kept = try await world.run("preserve both theirs $STORE")
+        let kept = try await world.run("preserve --tag both --tag theirs $STORE")
         #expect(kept.text == "0.8  both\n0.1  theirs\n", "\(kept.errorText)")
         let fresh = world["fresh"]
         _ = try await world.fetch(from: server.url, into: fresh)
-        let unknown = try await world.run("preserve both --store \(fresh)")
+        let unknown = try await world.run("preserve --tag both --store \(fresh)")
         #expect(unknown.text == "0.5  both\n", "\(unknown.errorText)")
     }
 }
