@@ -136,6 +136,14 @@ public enum Delegations: Sendable, Hashable {
         }
     }
 
+    /// One delegation for each statement of keys: bins share theirs, and are represented by the first.
+    public var byKeys: [Delegation] {
+        switch self {
+        case .roles(let roles): roles
+        case .bins(let bins): bins.delegation(at: 0).map { [$0] } ?? []
+        }
+    }
+
     var json: JSONObject {
         switch self {
         case .roles(let roles):

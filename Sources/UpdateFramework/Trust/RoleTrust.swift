@@ -90,19 +90,15 @@ public struct RoleTrust: Sendable, Hashable {
 }
 
 extension UnverifiedMetadata {
-    /// The delegations of unverified targets; bins count as one, the first.
+    /// The delegations of unverified targets; nil if there are none.
     ///
     /// - Throws: `untrusted` when they are malformed.
-    public var delegations: [Delegation] {
+    public var delegations: Delegations? {
         get throws(VaultError) {
             let place = document.place
             do throws(VaultError) {
-                guard let json = try document.signed.optionalObject("delegations", at: place) else {
-                    return []
-                }
-                switch try Delegations(parsing: json, place: place) {
-                case .roles(let roles): return roles
-                case .bins(let bins): return bins.delegation(at: 0).map { [$0] } ?? []
+                return try document.signed.optionalObject("delegations", at: place).map {
+                    json throws(VaultError) in try Delegations(parsing: json, place: place)
                 }
             } catch {
                 throw error.asUntrusted

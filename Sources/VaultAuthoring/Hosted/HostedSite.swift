@@ -56,15 +56,22 @@ final class HostedSite: Sendable {
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
         successionWarnings = try await vault.requireNoNewer(
             than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
-        // The roles of a channel, or of bins, that the interrupted upload was to bring are in no tree yet.
+        var unknownFiles = try await copy.readUnfinished(
+            after: tree.chain.snapshot.version, of: .snapshot
+        ).unknown
+        // An interrupted upload may have brought roles that are in no tree yet, of a channel or of bins: those of the settings, and
+        // those that its targets delegate to, whatever the settings here are.
         let channels = settings.structure.channelRoles(trust: tree.chain.root.trust(in: .targets))
-        let roles = Set(CurrentSite.ownRoles(of: tree).map(\.document.role) + channels.flatMap(\.roles))
-        var foreign = try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
-        for role in roles.sorted() {
-            foreign += try await copy.readUnfinished(
+        var roles = Set(CurrentSite.ownRoles(of: tree).map(\.document.role) + channels.flatMap(\.roles))
+        var unread = Array(roles.sorted().reversed())
+        while let role = unread.popLast() {
+            let unfinished = try await copy.readUnfinished(
                 after: tree.chain.snapshot[role]?.version ?? 0, of: role)
+            unknownFiles += unfinished.unknown
+            unread += unfinished.delegated.subtracting(roles).sorted()
+            roles.formUnion(unfinished.delegated)
         }
-        unknownFiles = foreign
+        self.unknownFiles = unknownFiles
         isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
         self.vault = vault.following(folder)
         self.site = site

@@ -37,32 +37,41 @@ struct MetadataCopy {
     /// How many files of an unfinished upload are read, and how many of them may be others.
     private static let (unfinishedLimit, unknownFileLimit) = (Int64(1024), 8)
 
+    /// The files of one role that an unfinished upload has brought.
+    struct UnfinishedFiles {
+        fileprivate(set) var unknown: [UnknownFile] = []
+        /// The own roles that these files delegate to, according to the keys of the newest root.
+        fileprivate(set) var delegated: Set<MetadataRole> = []
+    }
+
     /// Fetches files of an unfinished upload, newer than a role's published one: clients may have them, so their
     /// numbers are taken. So are those of files that are damaged, or that others wrote there.
     ///
-    /// - Throws: `untrusted` where too many of these are not the vault's; `limit` where they have no end.
-    func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError) -> [UnknownFile]
+    /// - Throws: `untrusted` if too many of these are not the vault's; `limit` if they have no end.
+    func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError)
+        -> UnfinishedFiles
     {
-        var foreign: [UnknownFile] = []
+        var files = UnfinishedFiles()
         for version in (newest + 1)...(newest + Self.unfinishedLimit) {
             guard let name = MetadataFileName(hostedName: role.hostedName(version: version)) else {
-                return foreign
+                return files
             }
             do throws(VaultError) {
-                guard let metadata = try await metadata(of: role, version: version) else { return foreign }
+                guard let metadata = try await metadata(of: role, version: version) else { return files }
                 if isSigned(metadata) {
                     try write(metadata.document)
+                    files.delegated.formUnion(try ownRoles(delegatedBy: metadata))
                 } else {
-                    foreign.append(UnknownFile(name: name, problem: "the vault's keys have not signed it"))
+                    files.unknown.append(UnknownFile(name: name, problem: "the vault's keys have not signed it"))
                 }
             } catch {
                 guard error.category == .untrusted else { throw error }
-                foreign.append(UnknownFile(name: name, problem: error.problem))
+                files.unknown.append(UnknownFile(name: name, problem: error.problem))
             }
-            if foreign.count > Self.unknownFileLimit, let first = foreign.first {
+            if files.unknown.count > Self.unknownFileLimit, let first = files.unknown.first {
                 throw VaultError(
                     .untrusted,
-                    "it and \(foreign.count - 1) files after it are not this vault's: \(first.problem)",
+                    "it and \(files.unknown.count - 1) files after it are not this vault's: \(first.problem)",
                     at: site.place(of: first.name.hostedName),
                     remedy: "finish the upload that they belong to, or remove them")
             }
@@ -117,6 +126,14 @@ struct MetadataCopy {
                 remedy: "do not use this host; tell its operator")
         }
         return metadata
+    }
+
+    private func ownRoles(delegatedBy metadata: UnverifiedMetadata) throws(VaultError) -> [MetadataRole] {
+        // With a removed key a thief could name roles without end.
+        guard metadata.document.role.listsOwnPacks,
+            roots.last?.trust(in: .targets).isMet(by: metadata) ?? false
+        else { return [] }
+        return (try metadata.delegations?.all ?? []).map(\.role).filter(\.listsOwnPacks)
     }
 
     /// By the keys of any root.

@@ -57,10 +57,9 @@ public struct DetachedSigning: Sendable {
     private static func content(of metadata: UnverifiedMetadata) throws(VaultError) -> [String] {
         guard metadata.document.role == .root else {
             let listed = try metadata.document.signed.optionalObject("targets", at: "signed")
-            let delegations = try metadata.delegations.map {
-                "delegates to \($0.role): \(names(of: $0.trust))"
-            }
-            return try (listed.map(targets) ?? []) + delegations
+            let delegations = try metadata.delegations?.byKeys ?? []
+            return try (listed.map(targets) ?? [])
+                + delegations.map { "delegates to \($0.role): \(names(of: $0.trust))" }
         }
         return try TopLevelRole.allCases.map { role throws(VaultError) in
             let trust = try metadata.rootTrust(in: role)
