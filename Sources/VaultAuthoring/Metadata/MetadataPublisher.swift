@@ -93,6 +93,7 @@ struct MetadataPublisher {
             try signing.pending.remove(role)
         }
         report.written += files.map(\.hostedName)
+        report.importedBytes = imports.newBytes(after: site.tree)
         report.warnings += signed.warnings + imports.warnings
         report.warnings += imports.warnings(of: tree, after: site.tree, session.period)
         return report
@@ -120,7 +121,8 @@ struct MetadataPublisher {
                 + roles.map { $0.hostedName(version: signing.versions[$0]) }
                 + (successor.map { [$0.document.hostedName] } ?? []),
             warnings: imports.warnings
-                + imports.warnings(beforePublishingAfter: site.tree, session.period))
+                + imports.warnings(beforePublishingAfter: site.tree, session.period),
+            importedBytes: imports.newBytes(after: site.tree))
     }
 
     private func renewal(under successor: VerifiedRoot?) -> SiteRenewal {

@@ -67,11 +67,15 @@ extension AuthorSession {
                     .merging(proposal.resealing.records) { listed, _ in listed },
                 names: proposal.shown, deliveries: deliveries, settings: isChanged ? settings : nil),
             into: output)
-        return PublicationReport(
+        var report = PublicationReport(
             channel: structure.channels.first, packs: proposal.packs, resealed: proposal.resealing.packs,
             restorations: proposal.restorations, written: metadata.written, toWrite: metadata.toWrite,
             findings: findings, warnings: proposal.warnings + metadata.warnings,
             isOfTeam: structure.ownRole != nil, uncountedUpdates: proposal.changed.uncounted)
+        try report.addSizes(
+            of: proposal.offered, hasEarlier: !sourceListing.packs.isEmpty,
+            importedBytes: metadata.importedBytes)
+        return report
     }
 
     /// What 'plan' finds in the sources that are listed. What it finds of teams is among the warnings.

@@ -46,6 +46,8 @@ public struct MetadataReport: Sendable {
     /// Of a dry run: those that would be written where no key is missing.
     public internal(set) var toWrite: [String] = []
     public internal(set) var warnings: [Finding] = []
+    /// Of the packs of teams that the site did not list before.
+    var importedBytes: UInt64 = 0
 }
 
 extension AuthorSession {
