@@ -69,11 +69,24 @@ extension MetadataFolder {
     @discardableResult
     public func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
         for file in files { try file.requireReadable() }
-        let current = try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest)
+        let current = await current
         let tree = try await preview(files, now: now, after: current)
         let rootsComeLast = await holdsWithoutRoots(files, after: current)
         try write(files.sorted { Self.rank($0, rootsComeLast) < Self.rank($1, rootsComeLast) })
         return tree
+    }
+
+    /// The targets that clients will trust once these files are published. Nothing is written.
+    ///
+    /// - Throws: what ``publish(_:now:)`` refuses: `untrusted`, `limit`.
+    package func preview(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
+        for file in files { try file.requireReadable() }
+        return try await preview(files, now: now, after: current)
+    }
+
+    /// What the folder has now; nil where it does not verify.
+    private var current: TrustChain? {
+        get async { try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest) }
     }
 
     /// Whether there are new roots, and clients that don't have them yet accept the rest.

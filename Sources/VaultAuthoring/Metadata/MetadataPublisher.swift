@@ -16,16 +16,23 @@ struct MetadataPublisher {
     private var signing: MetadataSigning { roots.signing }
     private var deliveries: [TeamDelivery] { change.deliveries }
 
-    /// - Throws: `usage` for a name within the paths of a team; `untrusted` for a host that shows an older root.
-    init(of site: CurrentSite, in session: AuthorSession, _ change: ProposedChange) throws(VaultError) {
+    /// - Throws: what nothing may be written before: `usage` for a name within the paths of a team; `untrusted` for a host that shows an
+    ///   older root, or that may show an old state, where what is signed now would be no publication but make that the newest.
+    init(
+        of site: CurrentSite, in session: AuthorSession, _ change: ProposedChange
+    ) async throws(VaultError) {
         (self.session, self.site, self.change) = (session, site, change)
         roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
         try session.host?.requireNewestRoot(
             naming: roots.signing.keys, orWaiting: roots.pendingRoot, orAdding: change.keys?.addedKey)
-        guard !deliveries.isEmpty else { return }
-        for record in session.settings.structure.searchedChannels.flatMap(records) {
-            let shown = PackID(targetPath: record.path).map { change.names.shownID(of: $0).targetPath }
-            try deliveries.requireNone(listing: shown ?? record.path)
+        if !deliveries.isEmpty {
+            let listed = session.settings.structure.searchedChannels.flatMap(records)
+            let names = if let known = change.names { known } else { try await session.names(of: listed) }
+            try deliveries.requireNone(listing: listed, named: names)
+        }
+        if let host = session.host, try await !isChange() {
+            try host.requireUnexpired(
+                "new signatures alone would make that the newest", remedy: HostedSite.withoutHost)
         }
     }
 
@@ -42,13 +49,13 @@ struct MetadataPublisher {
         }
     }
 
-    /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then. `untrusted` where the host may show an
-    ///   old state, and what is signed now would be no publication but make that the newest.
+    /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then.
     mutating func run() async throws(VaultError) -> MetadataReport {
-        try await requireUnexpiredHost()
         var report = MetadataReport()
         var root = try roots.run()
-        if case .signed(let file)? = root, try await publishAlone(file) {
+        if case .signed(let file)? = root, try await follows(file) {
+            _ = try await session.write([file], now: .earliest)
+            try signing.pending.remove(.root)
             report.written.append(file.hostedName)
             root = try roots.run()
         }
@@ -86,6 +93,7 @@ struct MetadataPublisher {
             try signing.pending.remove(role)
         }
         report.written += files.map(\.hostedName)
+        report.importedBytes = imports.newBytes(after: site.tree)
         report.warnings += signed.warnings + imports.warnings
         report.warnings += imports.warnings(of: tree, after: site.tree, session.period)
         return report
@@ -94,9 +102,13 @@ struct MetadataPublisher {
     /// Reports what ``run()`` would write where no key is missing.
     ///
     /// - Parameter scratch: a folder for packs of teams.
-    func preview(into scratch: FilePath) async throws(VaultError) -> MetadataReport {
-        try await requireUnexpiredHost()
-        let root = try roots.next()
+    mutating func preview(into scratch: FilePath) async throws(VaultError) -> MetadataReport {
+        var root = try roots.next()
+        var alone: [String] = []
+        if let file = root, try await follows(file) {
+            alone = [file.hostedName]
+            root = try roots.next()
+        }
         let successor = try root.flatMap { file throws(VaultError) in
             let metadata = try file.unverified
             return try? site.root.successor(verifying: metadata)
@@ -105,11 +117,12 @@ struct MetadataPublisher {
         let imports = try imports(under: renewal, into: scratch)
         let roles = try renewal.rolesToSign(await content(under: renewal, importing: imports.files))
         return MetadataReport(
-            toWrite: imports.files.map(\.hostedName)
+            toWrite: alone + imports.files.map(\.hostedName)
                 + roles.map { $0.hostedName(version: signing.versions[$0]) }
                 + (successor.map { [$0.document.hostedName] } ?? []),
             warnings: imports.warnings
-                + imports.warnings(beforePublishingAfter: site.tree, session.period))
+                + imports.warnings(beforePublishingAfter: site.tree, session.period),
+            importedBytes: imports.newBytes(after: site.tree))
     }
 
     private func renewal(under successor: VerifiedRoot?) -> SiteRenewal {
@@ -124,26 +137,19 @@ struct MetadataPublisher {
             of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost, into: output)
     }
 
-    private func requireUnexpiredHost() async throws(VaultError) {
-        guard let host = session.host else { return }
-        let lasts = session.period.offlineUntil != nil
-        if !lasts, try await isChange() { return }
-        try host.requireUnexpired(
-            lasts ? "it could be replayed until then" : "new signatures alone would make that the newest",
-            remedy: HostedSite.withoutHost)
-    }
-
     /// Whether more is to be published than new signatures: other packs, or other keys.
     private func isChange() async throws(VaultError) -> Bool {
-        guard roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else { return true }
+        guard change.keys == nil, roots.pendingRoot == nil, !deliveries.contains(where: \.isNew) else {
+            return true
+        }
         let renewal = SiteRenewal(current: site.tree, root: site.root, successor: nil, signing: signing)
         let content = try await content(under: renewal)
         return content.roles.contains { renewal.changes(content.completed($0)) }
     }
 
-    /// Publishes a root under which the published metadata stays valid, as when it only names more keys: it needs no other
-    /// signatures. False for any other root.
-    private mutating func publishAlone(_ root: SignedMetadata) async throws(VaultError) -> Bool {
+    /// Goes on under a root under which the published metadata stays valid, as when it only names more keys: that is published
+    /// alone, since it needs no other signatures. False for any other root.
+    private mutating func follows(_ root: SignedMetadata) async throws(VaultError) -> Bool {
         // A root that is due for renewal itself would be replaced at once.
         guard site.tree != nil, !session.period.isDue(.root, expiring: root.draft.expires) else {
             return false
@@ -151,12 +157,11 @@ struct MetadataPublisher {
         let tree: TargetTree
         do throws(VaultError) {
             // Expired metadata below it does not keep a root back.
-            tree = try await session.write([root], now: .earliest)
+            tree = try await MetadataFolder(vault.metadata).preview([root], now: .earliest)
         } catch {
             guard error.category == .untrusted else { throw error }
             return false
         }
-        try signing.pending.remove(.root)
         site = CurrentSite(tree, isReplacement: site.isReplacement)
         roots = try RootRenewal(of: site.root, with: signing)
         return true

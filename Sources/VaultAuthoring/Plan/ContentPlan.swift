@@ -167,15 +167,11 @@ public struct ContentPlan: Sendable {
     private func decide(
         _ claims: inout PathClaims, _ open: (Int) throws(VaultError) -> PackSource
     ) throws(VaultError) {
-        let undecided = Dictionary(grouping: claims.undecided, by: \.first.source)
-        for (number, paths) in undecided.sorted(by: { $0.key < $1.key }) {
+        for number in claims.undecidedSources {
             let source = try open(number)
             var reader = try SourceReader(of: source.folder)
-            let byPath = Dictionary(grouping: paths, by: \.file)
-            for entry in source.folder.entries {
-                guard let claimed = byPath[entry.path] else { continue }
-                let digest = try reader.open(entry).sha256()
-                for claim in claimed { claims.decide(claim, digest: digest) }
+            try claims.decide(number, among: source.folder.entries) { entry throws(VaultError) in
+                try reader.open(entry).sha256()
             }
         }
     }

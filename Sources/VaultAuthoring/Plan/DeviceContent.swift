@@ -60,15 +60,7 @@ extension ContentPlan {
     static let deviceLimit = 256
 
     /// The values that the packs' traits have, by name.
-    var traitValues: [String: Set<String>] {
-        var values: [String: Set<String>] = [:]
-        for pack in packs where pack.offer.family != nil {
-            for (name, value) in pack.offer.traits {
-                if let text = value.traitText { values[name, default: []].insert(text) }
-            }
-        }
-        return values
-    }
+    var traitValues: [String: Set<String>] { DeviceTraits.values(in: packs.map(\.offer)) }
 
     /// How many combinations of these values there are.
     var deviceCount: Int {
@@ -81,13 +73,31 @@ extension ContentPlan {
     /// A device for each combination of the values that the packs' traits have; one without traits where there is no variant.
     /// At most 256.
     public var devices: [DeviceTraits] {
+        DeviceTraits.combinations(in: packs.map(\.offer), atMost: Self.deviceLimit)
+    }
+}
+
+extension DeviceTraits {
+    /// The values that the traits of packs have, by name.
+    fileprivate static func values(in offers: [PackOffer]) -> [String: Set<String>] {
+        var values: [String: Set<String>] = [:]
+        for offer in offers where offer.family != nil {
+            for (name, value) in offer.traits {
+                if let text = value.traitText { values[name, default: []].insert(text) }
+            }
+        }
+        return values
+    }
+
+    /// A device for each combination of these values; one without traits where there is no variant.
+    static func combinations(in offers: [PackOffer], atMost limit: Int) -> [DeviceTraits] {
         var devices: [[String: [String]]] = [[:]]
-        for (name, texts) in traitValues.sorted(by: { $0.key.bytesPrecede($1.key) }) {
+        for (name, texts) in values(in: offers).sorted(by: { $0.key.bytesPrecede($1.key) }) {
             let texts = texts.sorted { $0.bytesPrecede($1) }
             devices = devices.flatMap { device in
                 texts.map { text in device.merging([name: [text]]) { $1 } }
             }
-            devices = Array(devices.prefix(Self.deviceLimit))
+            devices = Array(devices.prefix(limit))
         }
         return devices.map { DeviceTraits($0) }
     }

@@ -22,52 +22,25 @@ struct PathClaims {
         }
     }
 
-    /// A file, or a folder around one. There is one for each file, so it holds little.
-    private struct Claim {
-        /// The position among the claimants.
-        let claimant: Int
-        /// Where the file is in the source.
-        let file: EntryPath
-        let size: UInt64
-    }
-
     /// A path of two sources whose files have one size: the first one's is still to be compared.
-    struct Undecided {
-        let path: EntryPath
-        let first: Claimant
-        /// Where the first file is in its source.
-        let file: EntryPath
-        let other: Claimant
+    private struct Undecided {
+        /// The position of its claim.
+        let first: Int32
+        /// The position of the other claimant.
+        let other: Int32
         /// Of the other file.
         let digest: SHA256Digest
     }
 
-    /// Most paths have one claim.
-    private struct Table {
-        private var first: [EntryPath: Claim] = [:]
-        private var further: [EntryPath: [Claim]] = [:]
-
-        /// In the order in which they were added.
-        subscript(path: EntryPath) -> [Claim] {
-            first[path].map { [$0] + (further[path] ?? []) } ?? []
-        }
-
-        mutating func add(_ claim: Claim, to path: EntryPath) {
-            if first[path] == nil { first[path] = claim } else { further[path, default: []].append(claim) }
-        }
-    }
-
     private let hasOthers: Bool
     private var claimants: [Claimant] = []
-    private var files = Table()
-    /// The same of the folders around these paths.
-    private var folders = Table()
-    /// The packs that have files in each of these folders.
-    private var packs: [EntryPath: Set<PackID>] = [:]
+    private var files = ClaimTable()
+    /// The packs that have files in each folder; each claim is of the pack's first one.
+    private var folders = ClaimTable()
     /// Paths that are a file in one pack and a folder in another.
     private var clashes: Set<EntryPath> = []
     private(set) var conflicts: [ContentPlan.Conflict] = []
-    private(set) var undecided: [Undecided] = []
+    private var undecided: [Undecided] = []
 
     /// - Parameter sources: their number. One alone has no path twice, so it claims none.
     init(sources: Int) { hasOthers = sources > 1 }
@@ -85,41 +58,73 @@ struct PathClaims {
         _ path: EntryPath, file: EntryPath, size: UInt64, digest: () throws(VaultError) -> SHA256Digest
     ) throws(VaultError) {
         guard hasOthers, let claimant = claimants.last, !claimant.tags.isEmpty else { return }
-        let claim = Claim(claimant: claimants.count - 1, file: file, size: size)
-        noteFolders(around: path, claim)
-        for folder in folders[path] { noteClash(at: path, folder, claim) }
-        defer { files.add(claim, to: path) }
-        let known = files[path].first { claimant.isShown(with: claimants[$0.claimant]) }
-        guard let known else { return }
-        let first = claimants[known.claimant]
-        if known.size != size {
-            note(path, first, claimant)
+        noteFolders(around: path)
+        for folder in folders.claims(at: path) { noteClash(at: path, folders[folder]) }
+        let known = files.claims(at: path)
+        files.add(ClaimTable.Claim(claimant: claimants.count - 1, size: size), at: path, file: file)
+        let shown = known.first { claimant.isShown(with: claimants[files[$0].claimant]) }
+        guard let shown else { return }
+        if files[shown].size != size {
+            note(path, claimants[files[shown].claimant], claimant)
         } else {
             undecided.append(
-                Undecided(path: path, first: first, file: known.file, other: claimant, digest: try digest()))
+                Undecided(
+                    first: Int32(shown), other: Int32(claimants.count - 1), digest: try digest()))
         }
     }
 
-    private mutating func noteFolders(around path: EntryPath, _ claim: Claim) {
+    private mutating func noteFolders(around path: EntryPath) {
         var above = path.parent
         while let folder = above {
-            for file in files[folder] { noteClash(at: folder, file, claim) }
-            let pack = claimants[claim.claimant].pack
-            guard packs[folder, default: []].insert(pack).inserted else { return }
-            folders.add(claim, to: folder)
+            for file in files.claims(at: folder) { noteClash(at: folder, files[file]) }
+            // The folders above it are claimed then, too.
+            guard !folders.isClaimed(folder, by: claimants.count - 1) else { return }
+            folders.add(ClaimTable.Claim(claimant: claimants.count - 1, size: 0), at: folder, file: folder)
             above = folder.parent
         }
     }
 
-    private mutating func noteClash(at path: EntryPath, _ known: Claim, _ claim: Claim) {
-        let (one, other) = (claimants[known.claimant], claimants[claim.claimant])
-        guard other.isShown(with: one), clashes.insert(path).inserted else { return }
-        note(path, one, other)
+    private mutating func noteClash(at path: EntryPath, _ known: ClaimTable.Claim) {
+        guard let claimant = claimants.last, case let one = claimants[known.claimant],
+            claimant.isShown(with: one), clashes.insert(path).inserted
+        else { return }
+        note(path, one, claimant)
     }
 
-    mutating func decide(_ claim: Undecided, digest: SHA256Digest) {
-        guard digest != claim.digest else { return }
-        note(claim.path, claim.first, claim.other)
+    /// The sources that have a file to be compared.
+    var undecidedSources: [Int] { Set(undecided.lazy.map(source)).sorted() }
+
+    private func source(of claim: Undecided) -> Int { claimants[files[Int(claim.first)].claimant].source }
+
+    /// Compares the files of one source, each of which is read once.
+    ///
+    /// - Parameters:
+    ///   - entries: all of the source, sorted by path.
+    ///   - digest: of a file.
+    mutating func decide(
+        _ number: Int, among entries: SourceFolder.Entries,
+        digest: (SourceFolder.Entry) throws(VaultError) -> SHA256Digest
+    ) throws(VaultError) {
+        let files = files
+        func file(of claim: Undecided) -> ArraySlice<UInt8> { files.file(of: Int(claim.first)) }
+        // Sorted in place: there may be one for each file.
+        let claimants = claimants
+        let count = undecided.partition { claimants[files[Int($0.first)].claimant].source == number }
+        undecided[count...].sort { file(of: $0).lexicographicallyPrecedes(file(of: $1)) }
+        var rest = undecided[count...]
+        for entry in entries {
+            guard let next = rest.first else { return }
+            guard file(of: next).elementsEqual(entry.path.utf8Bytes) else { continue }
+            let digest = try digest(entry)
+            while let claim = rest.first, file(of: claim).elementsEqual(entry.path.utf8Bytes) {
+                rest.removeFirst()
+                guard digest != claim.digest else { continue }
+                let first = Int(claim.first)
+                note(
+                    files.path(of: first), claimants[files[first].claimant],
+                    claimants[Int(claim.other)])
+            }
+        }
     }
 
     /// Of the packs of one site a request shows those of the lowest order first, then those of the first ID.
@@ -142,5 +147,96 @@ extension ContentPlan {
         /// The one whose file counts, where a request shows both.
         public let first: PackID
         public let other: PackID
+    }
+}
+
+/// Claims by their paths. There is one for each file of a plan, so it holds little: 40 bytes, 16 to 32 to find it by its path, and the path
+/// once for all claims of it.
+private struct ClaimTable {
+    struct Claim {
+        /// The position among the claimants.
+        let claimant: Int
+        let size: UInt64
+    }
+
+    private struct Record {
+        let size: UInt64
+        let pathStart: Int
+        let fileStart: Int
+        let pathLength: UInt16
+        let fileLength: UInt16
+        let claimant: Int32
+        /// The last one before it whose path has the same hash; -1 for none.
+        let previous: Int32
+    }
+
+    /// Of all paths, one after the other.
+    private var bytes: [UInt8] = []
+    private var records: [Record] = []
+    /// By the hashes of paths, the last claim of each.
+    private var last: [Int: Int32] = [:]
+
+    subscript(position: Int) -> Claim {
+        Claim(claimant: Int(records[position].claimant), size: records[position].size)
+    }
+
+    func path(of position: Int) -> EntryPath { EntryPath(checked: Array(path(of: records[position]))) }
+
+    /// Where the file is in its source.
+    func file(of position: Int) -> ArraySlice<UInt8> {
+        let record = records[position]
+        return bytes[record.fileStart..<record.fileStart + Int(record.fileLength)]
+    }
+
+    private func path(of record: Record) -> ArraySlice<UInt8> {
+        bytes[record.pathStart..<record.pathStart + Int(record.pathLength)]
+    }
+
+    /// The last claim of a path, or of one with the same hash, at or before a position.
+    private func claim(at path: EntryPath, from start: Int32) -> Int? {
+        var position = start
+        while position >= 0 {
+            let record = records[Int(position)]
+            if self.path(of: record).elementsEqual(path.utf8Bytes) { return Int(position) }
+            position = record.previous
+        }
+        return nil
+    }
+
+    /// The positions of the claims, in the order in which they were added.
+    func claims(at path: EntryPath) -> [Int] {
+        var found: [Int] = []
+        var next = last[path.hashValue]
+        while let start = next, let position = claim(at: path, from: start) {
+            found.append(position)
+            next = records[position].previous
+        }
+        return found.reversed()
+    }
+
+    /// Whether the last claim of a path is of this claimant.
+    func isClaimed(_ path: EntryPath, by claimant: Int) -> Bool {
+        guard let start = last[path.hashValue], let position = claim(at: path, from: start) else {
+            return false
+        }
+        return records[position].claimant == claimant
+    }
+
+    /// - Parameter file: where the file is in its source.
+    mutating func add(_ claim: Claim, at path: EntryPath, file: EntryPath) {
+        let previous = last[path.hashValue] ?? -1
+        let known = self.claim(at: path, from: previous).map { records[$0].pathStart }
+        let pathStart = known ?? append(path)
+        records.append(
+            Record(
+                size: claim.size, pathStart: pathStart, fileStart: file == path ? pathStart : append(file),
+                pathLength: UInt16(path.utf8Bytes.count), fileLength: UInt16(file.utf8Bytes.count),
+                claimant: Int32(claim.claimant), previous: previous))
+        last[path.hashValue] = Int32(records.count - 1)
+    }
+
+    private mutating func append(_ path: EntryPath) -> Int {
+        bytes += path.utf8Bytes
+        return bytes.count - path.utf8Bytes.count
     }
 }

@@ -36,6 +36,12 @@ struct EarlierPacks {
         [pendingPacks[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
     }
 
+    /// Whether any channel lists the pack's file.
+    func lists(_ pack: PackManifest) -> Bool {
+        let versions = (listed[pack.id]?.versions ?? []) + (promoted[pack.id] ?? [])
+        return versions.contains { $0.sha256 == pack.sha256 }
+    }
+
     /// Whether pieces of a pack with this content key may be in listed ones.
     func hasPacks(sharing key: ContentKeyID) -> Bool { byContentKey[key] != nil }
 

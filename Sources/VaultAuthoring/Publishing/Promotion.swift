@@ -92,8 +92,7 @@ public struct Promotion: Sendable {
         let next = try nextListing(from: offered, to: present, in: session)
         let metadata = try await session.publish(
             ProposedChange(
-                listing: [destination: next.records], names: names(in: session, listing: next),
-                deliveries: session.deliveries()), into: output)
+                listing: [destination: next.records], deliveries: session.deliveries()), into: output)
         let newNames = NewNames.finding(from: present, to: offered).map { [$0] } ?? []
         return PromotionReport(
             channel: destination, packs: next.changes, restored: restored?.snapshot,
@@ -130,18 +129,6 @@ public struct Promotion: Sendable {
         }
         try next.requireContinuation(allowingOlder: allowsOlder, in: destination)
         return next
-    }
-
-    /// What opaque IDs stand for, where teams have paths that no name may be in.
-    private func names(
-        in session: AuthorSession, listing next: PromotedListing
-    ) async throws(VaultError) -> PackNames {
-        let present = [session.sourceListing] + session.promotedListings
-        let listings = present + [OwnPacks(of: next.records)]
-        guard !session.settings.structure.teams.isEmpty, listings.contains(where: \.hasOpaqueNames) else {
-            return PackNames()
-        }
-        return try await PackPublisher(for: session).names(of: listings.flatMap(\.packs).map(\.pack))
     }
 }
 

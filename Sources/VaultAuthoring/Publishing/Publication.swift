@@ -49,16 +49,16 @@ extension AuthorSession {
         if request.keys != nil { try settings.requireUseOfVaultKeys(at: vault.settings) }
         let publisher = try await PackPublisher(for: self, sealingInto: output.scratch)
         let deliveries = try deliveries()
-        if output.scratch == nil {
-            try publisher.files.removeAbandonedScratch(
-                of: settings.packs.map(\.id) + sourceListing.packs.map(\.pack.id))
-            try FileSystem.createFolders(vault.targets, permissions: 0o755)
-        }
         let findings = try sourceFindings()
         if request.isStrict, let first = findings.first(where: { $0.error != nil }) ?? findings.first {
             throw first.refusal(as: .limit, at: vault.path.string)
         }
         try await publisher.keys.requireFewEnough(for: settings)
+        if output.scratch == nil {
+            try publisher.files.removeAbandonedScratch(
+                of: settings.packs.map(\.id) + sourceListing.packs.map(\.pack.id))
+            try FileSystem.createFolders(vault.targets, permissions: 0o755)
+        }
         let proposal = try await PublicationProposal(for: self, deliveries, by: publisher, onPack: onPack)
         let structure = settings.structure
         let metadata = try await publish(
@@ -67,11 +67,15 @@ extension AuthorSession {
                     .merging(proposal.resealing.records) { listed, _ in listed },
                 names: proposal.shown, deliveries: deliveries, settings: isChanged ? settings : nil),
             into: output)
-        return PublicationReport(
+        var report = PublicationReport(
             channel: structure.channels.first, packs: proposal.packs, resealed: proposal.resealing.packs,
             restorations: proposal.restorations, written: metadata.written, toWrite: metadata.toWrite,
             findings: findings, warnings: proposal.warnings + metadata.warnings,
             isOfTeam: structure.ownRole != nil, uncountedUpdates: proposal.changed.uncounted)
+        try report.addSizes(
+            of: proposal.offered, hasEarlier: !sourceListing.packs.isEmpty,
+            importedBytes: metadata.importedBytes)
+        return report
     }
 
     /// What 'plan' finds in the sources that are listed. What it finds of teams is among the warnings.

@@ -26,6 +26,8 @@ struct PublicationProposal {
     private(set) var restorations: [PublicationReport.Restoration] = []
     /// What opaque IDs stand for, as far as a key here opens their tables.
     private(set) var shown = PackNames()
+    /// The packs that are listed, with their offers, also where names are opaque.
+    private(set) var offered: [PackManifest] = []
 
     init(
         for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
@@ -72,8 +74,8 @@ struct PublicationProposal {
         warnings += Finding.conflicting(teams.conflicts) + teams.notices
         if let warning = settings.readableTags { warnings.append(warning) }
         if let names = NewNames.finding(from: listing, to: OwnPacks(of: records)) { warnings.append(names) }
-        let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
-        warnings += deliveries.keyMismatches(beside: TagKeys(of: own))
+        offered = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
+        warnings += deliveries.keyMismatches(beside: TagKeys(of: offered))
     }
 
     /// A pack that a team delivers from now on.
@@ -159,10 +161,10 @@ extension PublicationProposal {
     ) throws(VaultError) {
         let pack = result.manifest
         slots += pack.slots
-        try add(
-            PublicationReport.Pack(
-                result, after: earlier.listed[pack.id]?.pack, keys: publisher.keys, isPinned: isPinned),
-            pack, beside: others)
+        var report = PublicationReport.Pack(
+            result, after: earlier.listed[pack.id]?.pack, keys: publisher.keys, isPinned: isPinned)
+        report.isNewFile = !isPinned && !earlier.lists(pack)
+        try add(report, pack, beside: others)
         changed.note(pack, after: earlier)
     }
 

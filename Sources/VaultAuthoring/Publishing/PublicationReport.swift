@@ -36,6 +36,8 @@ public struct PublicationReport: Sendable {
         public internal(set) var firstCost: UpdateCost?
         /// Whether its cost is unknown, since published packs are not on this machine.
         public internal(set) var isCostUnknown = false
+        /// Whether its file is new: no listing of before has it.
+        public internal(set) var isNewFile = false
         /// Versions that stay listed beside it, for other versions of the app.
         public internal(set) var others: [Other] = []
     }
@@ -70,6 +72,20 @@ public struct PublicationReport: Sendable {
         public let snapshot: PublishedSnapshot
     }
 
+    /// What a publication costs devices and the network, in bytes of sealed packs: without metadata. Of several kinds of devices each
+    /// figure is the greatest.
+    public struct Sizes: Sendable {
+        /// What a new device downloads unasked: essential and prefetched packs. Packs of teams are not counted.
+        public internal(set) var firstInstall: UInt64 = 0
+        /// What a device downloads that has all packs that were published before, without those of teams; nil where that is unknown,
+        /// since published packs are not on this machine or too many changed.
+        public internal(set) var update: UInt64?
+        /// Whether packs were published before: else no device has any.
+        public internal(set) var hasEarlier = false
+        /// New files, those of teams among them: what is to be uploaded once everything before has been.
+        public internal(set) var upload: UInt64 = 0
+    }
+
     /// What clients of an earlier version download.
     public struct Update: Sendable {
         public let version: UInt64
@@ -79,6 +95,7 @@ public struct PublicationReport: Sendable {
     /// The one that lists the packs, of several.
     public internal(set) var channel: Channel?
     public let packs: [Pack]
+    public internal(set) var sizes = Sizes()
     public internal(set) var resealed: [Resealed] = []
     public internal(set) var restorations: [Restoration] = []
     /// The metadata files that were written.
@@ -111,6 +128,32 @@ extension PublicationReport {
             sizes[pack.name ?? pack.id] = size
         }
         return sizes
+    }
+}
+
+extension PublicationReport {
+    /// - Parameters:
+    ///   - listed: the vault's own packs, with their offers, also where names are opaque.
+    ///   - importedBytes: new packs of teams.
+    mutating func addSizes(
+        of listed: [PackManifest], hasEarlier: Bool, importedBytes: UInt64
+    ) throws(VaultError) {
+        let names = Dictionary(packs.map { ($0.id, $0.name ?? $0.id) }) { first, _ in first }
+        let downloads = downloads
+        var update: UInt64 = 0
+        for device in DeviceTraits.combinations(in: listed.map(\.offer), atMost: ContentPlan.deviceLimit) {
+            let choice = try VariantChoice(
+                among: listed.map { VariantChoice.Candidate($0, rank: 0) }, for: device)
+            let taken = listed.filter { choice.takes($0.id) }
+            sizes.firstInstall = max(
+                sizes.firstInstall, taken.filter { $0.offer.policy != .onDemand }.saturatingSum(\.length))
+            update = max(update, taken.saturatingSum { names[$0.id].flatMap { downloads[$0] } ?? 0 })
+        }
+        let isKnown = uncountedUpdates == 0 && !packs.contains(where: \.isCostUnknown)
+        sizes.hasEarlier = hasEarlier
+        sizes.update = hasEarlier && isKnown ? update : nil
+        sizes.upload = [packs.filter(\.isNewFile).saturatingSum(\.length), importedBytes].saturatingSum(
+            \.self)
     }
 }
 

@@ -53,6 +53,10 @@ struct AuthorSession {
             if let site = request.host {
                 try await HostedSite(site, of: vault, settings, now: request.now)
             } else { nil }
+        if request.offlineUntil != nil {
+            try host?.requireUnexpired(
+                "it could be replayed until then", remedy: HostedSite.withoutHost)
+        }
         self.vault = host?.vault ?? vault
         self.settings = settings
         self.request = request
@@ -81,6 +85,14 @@ struct AuthorSession {
     /// What the vault itself lists in the other channels.
     var promotedListings: [OwnPacks] {
         settings.structure.channels.dropFirst().map(published.ownPacks)
+    }
+
+    /// What opaque IDs among targets stand for, as far as a key here opens a table of any channel.
+    func names(of records: [TargetRecord]) async throws(VaultError) -> PackNames {
+        let packs = OwnPacks(of: records)
+        guard packs.hasOpaqueNames else { return PackNames() }
+        let known = [packs, sourceListing] + promotedListings
+        return try await PackPublisher(for: self).names(of: known.flatMap(\.packs).map(\.pack))
     }
 
     func deliveries() throws(VaultError) -> [TeamDelivery] {

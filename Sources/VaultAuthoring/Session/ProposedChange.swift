@@ -10,8 +10,8 @@ import VaultSite
 struct ProposedChange {
     /// What the vault itself lists in these channels from now on; other channels stay as they are.
     var listing: [Channel: [TargetRecord]] = [:]
-    /// What opaque IDs in any channel stand for, as far as that is known.
-    var names = PackNames()
+    /// What opaque IDs in any channel stand for, as far as that is known; nil for what the listed tables say.
+    var names: PackNames?
     /// What teams deliver, which is published with it.
     var deliveries: [TeamDelivery]
     /// Of the keys that the root names.
@@ -46,6 +46,8 @@ public struct MetadataReport: Sendable {
     /// Of a dry run: those that would be written where no key is missing.
     public internal(set) var toWrite: [String] = []
     public internal(set) var warnings: [Finding] = []
+    /// Of the packs of teams that the site did not list before.
+    var importedBytes: UInt64 = 0
 }
 
 extension AuthorSession {
@@ -59,14 +61,15 @@ extension AuthorSession {
     ) async throws(VaultError) -> MetadataReport {
         switch (published, output) {
         case (.site(let site), .vault):
-            var publisher = try MetadataPublisher(of: site, in: self, change)
+            var publisher = try await MetadataPublisher(of: site, in: self, change)
             try await host?.requireUnchanged()
             try publisher.changeKeys()
             try host?.removeSuperseded()
             try change.settings?.write(to: vault.settings)
             return try await publisher.run()
         case (.site(let site), .scratch(let folder)):
-            let report = try await MetadataPublisher(of: site, in: self, change).preview(into: folder)
+            var publisher = try await MetadataPublisher(of: site, in: self, change)
+            let report = try await publisher.preview(into: folder)
             try await host?.requireUnchanged()
             return report
         case (.teamRole(let role), .vault):

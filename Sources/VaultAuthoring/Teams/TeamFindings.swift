@@ -7,12 +7,17 @@ import VaultSite
 /// What is wrong, or probably a mistake, with what teams deliver; 'plan' and each publication, tried or real, find the same.
 /// ``TeamPathConflicts`` are the only other ones: they need the files.
 extension [TeamDelivery] {
-    /// Throws `.usage` for a path of the site's own that is within those of a team.
-    func requireNone(listing path: String) throws(VaultError) {
-        guard let team = first(where: { $0.delegation.covers(path) }) else { return }
-        throw VaultError(
-            .usage, "it is within the paths of the team '\(team.team.role)'", at: "target \(path)",
-            remedy: "give the pack another ID, or the team other paths")
+    /// Throws `.usage` where a path of the site's own is within those of a team.
+    ///
+    /// - Parameter names: what opaque IDs stand for.
+    func requireNone(listing records: [TargetRecord], named names: PackNames) throws(VaultError) {
+        for record in records {
+            let path = PackID(targetPath: record.path).map { names.shownID(of: $0).targetPath } ?? record.path
+            guard let team = first(where: { $0.delegation.covers(path) }) else { continue }
+            throw VaultError(
+                .usage, "it is within the paths of the team '\(team.team.role)'", at: "target \(path)",
+                remedy: "give the pack another ID, or the team other paths")
+        }
     }
 
     /// Tags that packs carry and that are not granted to the team.

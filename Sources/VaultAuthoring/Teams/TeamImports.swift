@@ -39,6 +39,16 @@ struct TeamImports {
         warnings += deliveries.overlaps
     }
 
+    /// Bytes of the imported packs that the site did not list before.
+    func newBytes(after old: TargetTree?) -> UInt64 {
+        let listed = (old?.targetsRoles ?? []).flatMap(\.records).flatMap(\.eachVersion)
+        var paths = Set(listed.map(\.hostedPath))
+        let imported = Set(files.map(\.draft.role))
+        return deliveries.filter { imported.contains($0.team.role) }
+            .flatMap(\.reachablePacks.packs).flatMap(\.target.eachVersion)
+            .filter { paths.insert($0.hostedPath).inserted }.saturatingSum(\.length)
+    }
+
     /// What only the teams can repair in a site that was published with these files.
     func warnings(of tree: TargetTree?, after old: TargetTree?, _ period: SigningPeriod) -> [Finding] {
         warnings(of: tree, after: old, period, listingNext: [])

@@ -17,7 +17,7 @@ struct Plan: LongCommand {
             --limits; the exit code is 78 where one is exceeded. Paths are compared between packs that a request by a common tag shows \
             as one tree. --why says of one file which pack it is in, and every rule that matches it, with its line: all of them count, the \
             default only where no other one gives a tag. --updates also says what clients of the published versions would \
-            download: that seals the sources into scratch, and takes as long as 'publish --dry-run'. It needs the published packs, or \
+            download, and what 'publish' would say of a new device and of the upload: that seals the sources into scratch, and takes as long as 'publish --dry-run'. It needs the published packs, or \
             --against with the URL of their host.
 
             EXAMPLE
@@ -85,7 +85,7 @@ struct Plan: LongCommand {
                     at: folder.targets.string, remedy: "restore site/, or go on from what the host has",
                     hint: .publishingFromHost)
             }
-            report.updates = preview.downloads
+            (report.updates, report.sizes) = (preview.downloads, preview.sizes)
             report.findings += Finding.uncountedUpdates(preview.uncountedUpdates)
         }
         report.answer(asJSON: json)
@@ -162,12 +162,16 @@ struct ContentPlanReport: Report {
     var findings: [Finding]
     /// Bytes that a client of the published version would download of each pack; nil where that was not asked.
     var updates: [PackID: UInt64]?
+    /// Of a publication; nil where that was not asked.
+    var sizes: PublicationReport.Sizes?
 
     var columns: [Column<Self>] {
         [
             .table("packs", packColumns) { $0.packs },
             .table("tags", tagColumns) { $0.largest(\.tagSizes).sorted { $0.key < $1.key } },
             .table("devices", deviceColumns) { $0.contents },
+            .object("sizes") { $0.sizes?.json },
+            .lines { $0.sizes.map { [$0.text] } ?? [] },
             .lines { $0.plan.hasTeams ? ["tags and devices are counted without the packs of teams"] : [] },
             .object("untagged") {
                 JSONObject(lastWins: $0.plan.untagged.map { ($0.key.description, .texts($0.value)) })

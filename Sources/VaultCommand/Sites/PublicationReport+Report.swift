@@ -10,6 +10,8 @@ extension PublicationReport: Report {
             .changes("packs", Pack.columns, where: \.isChanged) { $0.packs },
             .table("resealed", Resealed.columns) { $0.resealed },
             .lines { $0.resealedLines },
+            .object("sizes") { $0.sizes.json },
+            .lines { $0.sizes.upload > 0 || $0.packs.contains(where: \.isChanged) ? [$0.sizes.text] : [] },
             .table("restored", Restoration.columns) { $0.restorations },
             .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
             .table("findings", Finding.columns) { $0.findings },
@@ -65,6 +67,22 @@ extension PublicationReport {
             for key in pack.droppedKeys { byKey[key.text, default: []].append(pack.name ?? pack.id) }
         }
         return byKey.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+extension PublicationReport.Sizes {
+    /// In exact bytes; `null` for an update that is unknown, or that no device has before the first publication.
+    var json: JSONObject {
+        [
+            "firstInstall": .number(firstInstall), "update": update.map { .number($0) } ?? .null,
+            "upload": .number(upload),
+        ]
+    }
+
+    var text: String {
+        let update = hasEarlier ? "update \(update.map(Bar.size) ?? "unknown")" : nil
+        let parts = ["first install \(Bar.size(firstInstall))", update, "upload \(Bar.size(upload))"]
+        return parts.compactMap(\.self).joined(separator: " · ")
     }
 }
 

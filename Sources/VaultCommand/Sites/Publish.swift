@@ -28,7 +28,9 @@ struct Publish: LongCommand {
             a higher version than before and a new content key.
 
             For each changed pack the cost of the update is printed, for a client that has one of the last versions, \
-            sealed, or opened with its key: bytes and requests, without metadata. --dry-run prints it before \
+            sealed, or opened with its key: bytes and requests, without metadata. Then one line says what a new device downloads \
+            unasked (essential and prefetched packs), what a device downloads that has all packs of before, and how much is new \
+            to upload: of the device that needs most, without metadata, and the downloads without packs of teams. --dry-run prints it before \
             anything is signed, names the metadata that are to be written, also where they are merely renewed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the \
             state of the host, reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' \
             these before the next publication. If the host's timestamp has expired, it warns: the state may be an old one.

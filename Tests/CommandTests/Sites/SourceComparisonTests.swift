@@ -10,6 +10,28 @@ import VaultBase
 
     init() async throws { world = try await World() }
 
+    /// Sources with the same paths: the memory is a constant and at most 200 bytes for each file.
+    @Test func memoryForEachFile() async throws {
+        try world.write(
+            "vault/vault.json",
+            """
+            {"format": 1, "packs": {
+              "one": {"source": "../one", "tags": ["both"]}, "two": {"source": "../two", "tags": ["both"]}}}
+            """)
+        func memory(ofFiles count: Int) async throws -> Int {
+            for source in ["one", "two"] {
+                try world.makeFolder("\(source)/folder")
+                let names = "cd $1; seq -f folder/file-%05g.txt $2 | xargs touch"
+                try await Tool.run("sh", "-ec", names, "sh", world[source], "\(count)")
+            }
+            return try await world.memory(of: "plan $VAULT")
+        }
+        let few = try await memory(ofFiles: 100)
+        let many = try await memory(ofFiles: 30_000)
+        let bytes = (many - few) * 1024 / (2 * 29_900)
+        #expect(bytes <= 200, "\(bytes) bytes")
+    }
+
     /// A file that moves to another pack of its tree, also to a new one, is not downloaded again, and not counted.
     @Test(arguments: ["two", "new"])
     func updateOfAMovedFile(destination: String) async throws {

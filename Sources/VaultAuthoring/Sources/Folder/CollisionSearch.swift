@@ -9,9 +9,9 @@ struct CollisionSearch {
     private struct Candidate {
         var hash: Int
         /// An entry itself, or one of the folders above it.
-        var entry: Int
+        var entry: Int32
+        var count: UInt16
         var isFolderAbove: Bool
-        var count: Int
     }
 
     /// Throws `.corrupt`, naming both paths, if any two entries collide.
@@ -27,10 +27,14 @@ struct CollisionSearch {
             let common = zip(path, previous).prefix { $0 == $1 }.count
             for slash in path.indices.dropFirst(common) where path[slash] == UInt8(ascii: "/") {
                 let hash = EntryPath(checked: Array(path[..<slash])).collisionKey.hashValue
-                candidates.append(Candidate(hash: hash, entry: index, isFolderAbove: true, count: slash))
+                candidates.append(
+                    Candidate(
+                        hash: hash, entry: Int32(index), count: UInt16(slash), isFolderAbove: true))
             }
             let hash = entry.path.collisionKey.hashValue
-            candidates.append(Candidate(hash: hash, entry: index, isFolderAbove: false, count: path.count))
+            candidates.append(
+                Candidate(
+                    hash: hash, entry: Int32(index), count: UInt16(path.count), isFolderAbove: false))
             previous = path
         }
         candidates.sort { ($0.hash, $0.entry) < ($1.hash, $1.entry) }
@@ -38,7 +42,7 @@ struct CollisionSearch {
         for (one, other) in zip(candidates, candidates.dropFirst())
         where one.hash == other.hash && !(one.isFolderAbove && other.isFolderAbove) {
             let paths = [one, other].map {
-                EntryPath(checked: Array(entries[$0.entry].path.utf8Bytes[..<$0.count]))
+                EntryPath(checked: Array(entries[Int($0.entry)].path.utf8Bytes[..<Int($0.count)]))
             }
             guard paths[0].collisionKey == paths[1].collisionKey else { continue }
             throw VaultError(
