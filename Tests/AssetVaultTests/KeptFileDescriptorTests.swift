@@ -18,9 +18,7 @@ import VaultFileSystem
     @Test(arguments: [0, 1, 2]) func laterWritesAreNeverRead(third: UInt64) async throws {
         _ = try await world.client(keys: false).fetch()
         let folder = world.layout.shared.appending("packs").appending("levels").appending("one")
-        let name = try #require(
-            try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
-                .first { $0.hasSuffix(".avpack") })
+        let name = try #require(try names(in: folder).first { $0.hasSuffix(".avpack") })
         let kept = try OpenFile(updating: folder.appending(name))
         let client = try world.client { $0.form = .sealed }
         _ = try await client.fetch()

@@ -12,21 +12,18 @@ import Testing
         for id in ["a", "b", "c"] { try await world.publish(["file": [1]], as: id) }
         let client = try await world.fetched(.opened)
         let ids = try ["a", "b", "c", "d"].map { text in try PackID(text) }
-        func order() throws -> [String] {
-            try world.layout.purgeablePacks().map(\.id.description)
-        }
         for id in ids.dropLast() { try await client.store.declarePurgeable(id) }
-        #expect(try order() == ["a", "b", "c"])
+        #expect(try world.layout.purgeOrder() == ["a", "b", "c"])
         _ = try await client.contents(of: file, in: ids[0])
-        #expect(try order() == ["b", "c", "a"])
+        #expect(try world.layout.purgeOrder() == ["b", "c", "a"])
         try await world.publish(["file": [2]], as: "a")
         try await world.publish(["file": [1]], as: "d")
         _ = try await client.fetch()
         try await client.store.declarePurgeable(ids[3])
-        #expect(try order() == ["b", "c", "d", "a"])
+        #expect(try world.layout.purgeOrder() == ["b", "c", "d", "a"])
         // Not while somebody reads it.
         let lease = try await client.lease(of: ids[1])
-        #expect(try order() == ["c", "d", "a"])
+        #expect(try world.layout.purgeOrder() == ["c", "d", "a"])
         _ = consume lease
     }
 }

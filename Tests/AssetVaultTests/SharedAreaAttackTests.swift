@@ -75,9 +75,8 @@ import VaultFileSystem
         for name in ["a.json", "b.json", "c.json"] {
             try fill(layout.trust(of: .downloader).appending(name), [], length: UInt64(Int64.max))
         }
-        var limited = try world.configuration(keys: false)
-        limited.policy.essentialDownloadAllowance = 1 << 20
-        let report = try await PackDownloader(limited).run(.install)
+        let report = try await world.downloader { $0.policy.essentialDownloadAllowance = 1 << 20 }.run(
+            .install)
         #expect(report.firstError == nil && report.refusals.isEmpty)
         #expect(try await world.client().status(of: .one).state == .toBeTransferred)
     }
@@ -211,8 +210,7 @@ import VaultFileSystem
         _ = try await world.downloader().run(.install)
         _ = try await world.client().refresh()
         let layout = world.layout
-        let trust = try Folder(opening: layout.trust(of: .app))
-        #expect(try trust.names().count { String(decoding: $0, as: UTF8.self).hasPrefix("packs-") } < 16)
+        #expect(try names(in: layout.trust(of: .app)).count { $0.hasPrefix("packs-") } < 16)
         let lock = OpenFileReference(try OpenFile(updating: layout.trust(of: .app).appending("lock")))
         #expect(try lock.file.tryLock(exclusive: true))
         let store = try world.client().store

@@ -43,10 +43,15 @@ import VaultBase
         return pack
     }
 
+    private func forged(_ forgery: Forgery) -> ForgedPack {
+        var pack = honest()
+        forgery.forge(&pack)
+        return pack
+    }
+
     private func expectRefusal(of pack: ForgedPack) async throws {
-        let bytes = try pack.parts.bytes
-        await place.expectRefusal(bytes, with: key, content: pack.content)
-        await place.expectRefusal(bytes, as: try pack.manifest, with: key, content: pack.content)
+        await place.expectRefusal(
+            try pack.parts.bytes, asEachOf: [nil, try pack.manifest], with: key, content: pack.content)
     }
 
     /// Shows that the refusals below have the intended reason.
@@ -82,8 +87,7 @@ import VaultBase
         .path("65 levels", Array([String](repeating: "b", count: 65).joined(separator: "/").utf8)),
         .path("4,097 bytes", Array(longPath(last: 255).utf8)),
     ]) func paths(_ forgery: Forgery) async throws {
-        var pack = honest()
-        forgery.forge(&pack)
+        let pack = forged(forgery)
         try await expectRefusal(of: pack)
         // Refused by the catalog, before any of its paths is used.
         try expectImpossibleCatalog(pack)
@@ -168,9 +172,7 @@ import VaultBase
             pack.pathLength = 5
         },
     ]) func records(_ forgery: Forgery) async throws {
-        var pack = honest()
-        forgery.forge(&pack)
-        try await expectRefusal(of: pack)
+        try await expectRefusal(of: forged(forgery))
     }
 
     @Test(arguments: [
@@ -205,23 +207,19 @@ import VaultBase
         Forgery("files without pieces") { $0.pieces = [] },
         Forgery("pieces without files") { $0.entries = [] },
     ]) func head(_ forgery: Forgery) async throws {
-        var pack = honest()
-        forgery.forge(&pack)
-        let bytes = try pack.parts.bytes
-        await place.expectRefusal(bytes, with: key, content: pack.content)
-        // A manifest that matches as far as possible.
+        let pack = forged(forgery)
         let parts = try pack.parts
+        // A manifest that matches as far as possible.
         let honest = parts.manifest(id: "levels/one", version: 1, openedSize: 105, entries: 4)
-        await place.expectRefusal(bytes, as: honest, with: key, content: pack.content)
+        await place.expectRefusal(
+            parts.bytes, asEachOf: [nil, honest], with: key, content: pack.content)
     }
 
     /// A pack of a newer release is not reported as damaged.
     @Test(arguments: [Forgery("codec 2") { $0.codec = 2 }, Forgery("kind 3") { $0.entries[1].kind = 3 }])
     func newerFormatIsNotDamage(_ forgery: Forgery) async throws {
-        var pack = honest()
-        forgery.forge(&pack)
         let error = await #expect(throws: VaultError.self) {
-            _ = try await place.read(try pack.parts.bytes, with: key)
+            _ = try await place.read(try forged(forgery).parts.bytes, with: key)
         }
         #expect(error?.needsNewerRelease == true)
         #expect(error?.description.contains("damaged") == false, "\(error?.description ?? "")")
@@ -263,9 +261,7 @@ import VaultBase
             }
         },
     ]) func compression(_ forgery: Forgery) async throws {
-        var pack = honest()
-        forgery.forge(&pack)
-        try await expectRefusal(of: pack)
+        try await expectRefusal(of: forged(forgery))
     }
 
     /// A catalog that expands too far is refused before memory is reserved.
@@ -313,8 +309,8 @@ import VaultBase
         forged.footer = Array(parts.bytes.suffix(128))
         // It opens without the manifest, so it is refused for its digest.
         _ = try await place.read(forged.refooted, with: key)
-        await place.expectRefusal(forged.bytes, as: try pack.manifest, with: key, content: pack.content)
-        await place.expectRefusal(forged.bytes, with: key, content: pack.content)
+        await place.expectRefusal(
+            forged.bytes, asEachOf: [nil, try pack.manifest], with: key, content: pack.content)
     }
 
     /// Paths of the largest depth and length are allowed.

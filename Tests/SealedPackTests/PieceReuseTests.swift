@@ -18,13 +18,7 @@ import VaultFileSystem
 
     /// An assembly of `new` with a verified tail.
     private func begun(_ new: PackParts) async throws -> PackAssembly {
-        let json = new.manifest(id: "levels/one", version: 2, openedSize: 1)
-        let pack = try PackManifest(parsing: json, place: "test")
-        let path = packs.folder.path.appending("part")
-        let file = try OpenFile(creating: path, permissions: 0o600)
-        var assembly = try PackAssembly(OpenFileReference(file), of: pack)
-        let tail = new.index + new.catalog
-        try assembly.receiveUnverified(tail.span, at: UInt64(new.bytes.count - 128 - tail.count))
+        var assembly = try packs.assembly(of: new, version: 2)
         let isSound = try await assembly.verifyTail()
         let isTailUnverified = assembly.isTailUnverified
         #expect(isSound && !isTailUnverified)

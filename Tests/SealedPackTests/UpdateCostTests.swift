@@ -52,7 +52,7 @@ import VaultBase
     }
 
     /// Crafted collisions would make the search quadratic.
-    @Test(arguments: [8, 9]) func craftedPrefixCollisionsAreRefused(count: Int) throws {
+    @Test(arguments: [8, 9]) func craftedPrefixCollisionsAreRefused(count: Int) async throws {
         var parts = try packs.pack("honest", (0..<count).map { noise(9_000, seed: $0) }).parts
         for number in 0..<count {
             parts.index.replaceSubrange(
@@ -62,8 +62,7 @@ import VaultBase
         if count == 8 {
             #expect(try UpdateCost(of: file, reusing: [file]).reusedPieces == 8)
         } else {
-            let error = #expect(throws: VaultError.self) { try UpdateCost(of: file, reusing: [file]) }
-            #expect(error?.category == .corrupt)
+            await expectError { try UpdateCost(of: file, reusing: [file]) }
         }
     }
 

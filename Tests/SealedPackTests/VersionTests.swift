@@ -162,32 +162,28 @@ import VaultBase
     @Test func unrelatedPreviousPacksAreRefused() async throws {
         let source = try Source.small()
         let first = try await seal(source, key: key)
-        let otherID = try await #require(throws: VaultError.self) {
+        await expectError(.usage) {
             try await seal(source, key: key, id: "levels/two", previous: try previous(first))
         }
-        #expect(otherID.category == .usage)
         let other = try await TestKey(8).contentKey()
-        let otherKey = try await #require(throws: VaultError.self) {
+        await expectError(.key) {
             try await seal(source, key: other, previous: try previous(first))
         }
-        #expect(otherKey.category == .key)
     }
 
     @Test(arguments: [0, 1 << 53, UInt64.max]) func versionsOutOfRangeAreRefused(_ version: UInt64)
         async throws
     {
-        let error = try await #require(throws: VaultError.self) {
+        await expectError(.usage) {
             try await seal(Source(), key: key, .exactly(version))
         }
-        #expect(error.category == .usage)
     }
 
     @Test func versionAfterTheLargestIsRefused() async throws {
         let last = try await seal(Source(), key: key, .exactly(1 << 53 - 1))
         _ = try previous(last)
-        let error = try await #require(throws: VaultError.self) {
+        await expectError(.usage) {
             try await seal(Source(files: ["a": [1]]), key: key, .following(try previous(last)))
         }
-        #expect(error.category == .usage)
     }
 }

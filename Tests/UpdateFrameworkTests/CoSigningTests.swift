@@ -27,7 +27,7 @@ import VaultBase
         let list = signatures.map { id, signature in
             JSONValue.object([
                 "keyid": .string(id),
-                "sig": .string(signature.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()),
+                "sig": .string(signature.hexadecimal),
             ])
         }
         return JSONValue.object(["signatures": .array(list), "signed": .object(signed)]).canonical()

@@ -4,27 +4,29 @@ import VaultBase
 
 /// Malformed delegations with valid signatures.
 @Suite struct DelegationFormTests {
-    typealias Change = @Sendable (inout JSONObject) throws -> Void
+    private typealias Change = @Sendable (inout JSONObject) throws -> Void
 
-    /// A change of valid delegations to one role, and what the refusal says.
-    struct Malformed: Sendable, CustomTestStringConvertible {
-        let saying: String
-        let change: Change
-        var testDescription: String { saying }
+    /// A change of valid delegations to one role.
+    private static func all(saying text: String, _ description: String? = nil, _ change: @escaping Change)
+        -> Malformed
+    {
+        Malformed(.targets, saying: text, description) { try $0.change("delegations", by: change) }
+    }
 
-        /// The same for a change of the role.
-        static func role(saying text: String, _ change: @escaping Change) -> Malformed {
-            Malformed(saying: text) { try $0.changeRole(by: change) }
-        }
+    /// The same for a change of the role.
+    private static func role(saying text: String, _ description: String? = nil, _ change: @escaping Change)
+        -> Malformed
+    {
+        all(saying: text, description) { try $0.changeRole(by: change) }
+    }
 
-        /// Bins in the place of the role, one member of which is another.
-        static func bins(_ member: String, _ value: JSONValue?, saying text: String) -> Malformed {
-            Malformed(saying: text) {
-                var bins = DelegationFormTests.bins
-                bins[member] = value
-                $0["roles"] = nil
-                $0["succinct_roles"] = .object(bins)
-            }
+    /// Bins in the place of the role, one member of which is another.
+    private static func bins(_ member: String, _ value: JSONValue?, saying text: String) -> Malformed {
+        all(saying: text, "bins, \(member), \(text)") {
+            var bins = Self.bins
+            bins[member] = value
+            $0["roles"] = nil
+            $0["succinct_roles"] = .object(bins)
         }
     }
 
@@ -38,49 +40,44 @@ import VaultBase
     static let malformed: [Malformed] =
         ["name", "keyids", "threshold", "terminating"].flatMap { member -> [Malformed] in
             [
-                .role(saying: "\"\(member)\" is missing") { $0[member] = nil },
-                .role(saying: "not ") { $0[member] = [:] },
+                role(saying: "\"\(member)\" is missing") { $0[member] = nil },
+                role(saying: "not ", "\(member) is an object") { $0[member] = [:] },
             ]
         } + [
-            .role(saying: "below 1") { $0["threshold"] = 0 },
-            .role(saying: "twice") { $0["keyids"] = ["a", "a"] },
-            .role(saying: pathsOrPrefixes) { $0["path_hash_prefixes"] = ["0"] },
-            .role(saying: pathsOrPrefixes) { $0["paths"] = nil },
-            .role(saying: "expected a string") { $0["paths"] = [1] },
-            .role(saying: "expected a string") {
+            role(saying: "below 1") { $0["threshold"] = 0 },
+            role(saying: "twice") { $0["keyids"] = ["a", "a"] },
+            role(saying: pathsOrPrefixes) { $0["path_hash_prefixes"] = ["0"] },
+            role(saying: pathsOrPrefixes) { $0["paths"] = nil },
+            role(saying: "expected a string") { $0["paths"] = [1] },
+            role(saying: "expected a string") {
                 $0["paths"] = nil
                 $0["path_hash_prefixes"] = [1]
             },
-            Malformed(saying: "\"keys\" is missing") { $0["keys"] = nil },
-            Malformed(saying: "not ") { $0["roles"] = [:] },
-            Malformed(saying: "expected an object") { $0["roles"] = ["team"] },
-            Malformed(saying: "the role team is delegated to twice") {
+            all(saying: "\"keys\" is missing") { $0["keys"] = nil },
+            all(saying: "not ") { $0["roles"] = [:] },
+            all(saying: "expected an object") { $0["roles"] = ["team"] },
+            all(saying: "the role team is delegated to twice") {
                 let roles = try $0.array("roles", at: "")
                 $0["roles"] = .array(roles + roles)
             },
-            Malformed(saying: rolesOrBins) { $0["succinct_roles"] = .object(bins) },
-            Malformed(saying: rolesOrBins) { $0["roles"] = nil },
-        ] + bins.keys.map { .bins($0, nil, saying: "\"\($0)\" is missing") } + [
-            .bins("threshold", 0, saying: "below 1"),
-            .bins("bit_length", 0, saying: "1 to 14 bits are supported"),
-            .bins("bit_length", -1, saying: "1 to 14 bits are supported"),
-            .bins("bit_length", 15, saying: "1 to 14 bits are supported"),
-            .bins("bit_length", 9_007_199_254_740_991, saying: "1 to 14 bits are supported"),
-            .bins("bit_length", "1", saying: "not an integer"),
-            .bins("name_prefix", .string(String(repeating: "x", count: 196)), saying: "can't read bins"),
+            all(saying: rolesOrBins) { $0["succinct_roles"] = .object(bins) },
+            all(saying: rolesOrBins) { $0["roles"] = nil },
+        ] + bins.keys.map { bins($0, nil, saying: "\"\($0)\" is missing") } + [
+            bins("threshold", 0, saying: "below 1"),
+            bins("bit_length", 0, saying: "1 to 14 bits are supported"),
+            bins("bit_length", -1, saying: "1 to 14 bits are supported"),
+            bins("bit_length", 15, saying: "1 to 14 bits are supported"),
+            bins("bit_length", 9_007_199_254_740_991, saying: "1 to 14 bits are supported"),
+            bins("bit_length", "1", saying: "not an integer"),
+            bins("name_prefix", .string(String(repeating: "x", count: 196)), saying: "can't read bins"),
         ]
 
     /// The targets are refused, and the store is unchanged.
     @Test(arguments: malformed) func theyAreRefused(_ malformed: Malformed) async throws {
         var repository = try Repository()
-        let client = try await TestClient.trusting(repository)
         repository.delegate(["levels/*"], to: .team)
         repository.list("levels/one", by: .team)
-        repository.amend[.targets] = { try $0.change("delegations", by: malformed.change) }
-        try repository.publishAll()
-        await client.expectRefusal(
-            of: repository.source, at: "2.targets.json", saying: malformed.saying,
-            leaving: SignatureTests.kept(refusing: .targets))
+        try await malformed.expectRefusal(in: repository)
     }
 
     @Test(arguments: [
@@ -91,13 +88,13 @@ import VaultBase
     func refusesInvalidRoleNames(_ name: String) async throws {
         #expect(MetadataRole(delegated: name) == nil)
         try await theyAreRefused(
-            .role(saying: "a delegated role can't have this name") { $0["name"] = .string(name) })
+            Self.role(saying: "a delegated role can't have this name") { $0["name"] = .string(name) })
     }
 
     /// On a case-insensitive disk one would overwrite the other.
     @Test(arguments: ["Team", "TEAM"]) func refusesRolesThatDifferOnlyInCase(_ name: String) async throws {
         try await theyAreRefused(
-            Malformed(saying: "differ only in case") {
+            Self.all(saying: "differ only in case") {
                 let role = try $0.array("roles", at: "")[0]
                 var other = try role.asObject(at: "")
                 other["name"] = .string(name)

@@ -14,9 +14,7 @@ import VaultBase
         var files = mine.files
         files[name] = other.files[name]
         let before = client.versions
-        let error = await #expect(throws: VaultError.self) { try await client.refresh(MemorySource(files)) }
-        #expect(error?.category == .untrusted)
-        #expect(error?.place.hasPrefix(name) == true)
+        await client.expectRefusal(of: MemorySource(files), at: name)
         #expect(client.versions[.root] == before[.root])
         #expect(client.versions[.targets] == before[.targets])
         #expect(try await client.refresh(mine.source).targets["packs/b.avpack"] != nil)
@@ -47,11 +45,8 @@ import VaultBase
         let client = try await TestClient.trusting(mine)
         try client.write(other.firstRoot, to: "root.json")
         for source in [mine.source, other.source] {
-            let error = await #expect(throws: VaultError.self) {
-                try await client.refresh(source, trusting: isTrustGiven ? mine.firstRoot : nil)
-            }
-            #expect(error?.category == .untrusted)
-            #expect(error?.problem.contains("stored root") == true)
+            await client.expectRefusal(
+                of: source, trusting: isTrustGiven ? mine.firstRoot : nil, saying: "stored root")
             #expect(source.requests.isEmpty)
         }
         try client.write(mine.firstRoot, to: "root.json")

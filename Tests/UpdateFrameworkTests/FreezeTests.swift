@@ -3,7 +3,7 @@ import UpdateFramework
 import VaultBase
 
 @Suite struct FreezeTests {
-    @Test(arguments: SignatureTests.others)
+    @Test(arguments: MetadataRole.belowRoot)
     func expiredMetadataIsRefused(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
@@ -12,10 +12,10 @@ import VaultBase
         await client.expectRefusal(
             of: repository.source, at: role.hostedName(version: 2),
             saying: "expired at 2025-12-31T23:59:59Z, and now it is 2026-01-01T00:00:00Z",
-            leaving: SignatureTests.kept(refusing: role))
+            leaving: .kept(refusing: role))
     }
 
-    @Test(arguments: SignatureTests.others)
+    @Test(arguments: MetadataRole.belowRoot)
     func expiryIsExact(_ role: MetadataRole) async throws {
         for (expiry, isBelieved) in [("2026-01-01T00:00:00Z", false), ("2026-01-01T00:00:01Z", true)] {
             var repository = try Repository()
@@ -29,18 +29,16 @@ import VaultBase
     @Test func frozenHostIsDetected() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
-        let kept: [MetadataRole: Int64] = .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
         for (days, place) in [(31, "trusted timestamp.json"), (400, "\(client.store.folder)/root.json")] {
             await client.expectRefusal(
-                of: repository.source, at: place, saying: "expired at", leaving: kept,
-                now: Repository.now.adding(days: days))
+                of: repository.source, now: Repository.now.adding(days: days), at: place,
+                saying: "expired at", leaving: .first)
         }
         repository.expiries[.timestamp] = UTCTime.latest
         try repository.publish(.timestamp)
         await client.expectRefusal(
-            of: repository.source, at: "1.snapshot.json", saying: "expired at",
-            leaving: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1),
-            now: Repository.now.adding(days: 31))
+            of: repository.source, now: Repository.now.adding(days: 31), at: "1.snapshot.json",
+            saying: "expired at", leaving: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1))
         // The next refresh still works.
         repository.expiries[.snapshot] = UTCTime.latest
         try repository.publish(.snapshot, .timestamp)

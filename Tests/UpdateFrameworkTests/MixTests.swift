@@ -16,7 +16,7 @@ import VaultCrypto
         files[name] = branch.files[name]
         await client.expectRefusal(
             of: MemorySource(files), at: name, saying: "but the signed",
-            leaving: SignatureTests.kept(refusing: role))
+            leaving: .kept(refusing: role))
         try await client.refresh(repository.source)
     }
 
@@ -49,21 +49,21 @@ import VaultCrypto
         repository.files[name] = repository.files[name]?.map { _ in 0x7B }
         await client.expectRefusal(
             of: repository.source, at: name, saying: "but the signed",
-            leaving: SignatureTests.kept(refusing: role))
+            leaving: .kept(refusing: role))
     }
 
     @Test(arguments: MetadataRole.allTopLevel)
     func oversizedMetadataIsRefused(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
-        if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
+        try repository.publishSecond(role)
         let name = role.hostedName(version: 2)
         let limit =
             [.snapshot, .targets].contains(role) ? repository.files[name]?.count ?? 0 : role.sizeLimit
         repository.files[name, default: []].append(contentsOf: [UInt8](repeating: 0x20, count: limit))
         await client.expectRefusal(
             of: repository.source, at: name, saying: "more than \(limit) bytes",
-            leaving: SignatureTests.kept(refusing: role))
+            leaving: .kept(refusing: role))
     }
 
     @Test func signedLengthOverTheLimitIsNotRequested() async throws {

@@ -42,11 +42,7 @@ import VaultCrypto
         try repository.publishAll()
         repository.files[name] = old
         let source = repository.source
-        let error = await #expect(throws: VaultError.self) {
-            try await client.target(at: "levels/two", in: source)
-        }
-        #expect(error?.category == .untrusted)
-        #expect(error?.place.hasPrefix(name) == true)
+        await expectRefusal(at: name) { try await client.target(at: "levels/two", in: source) }
         #expect(client.bytes(name) == old)
     }
 
@@ -67,10 +63,8 @@ import VaultCrypto
         for name in ["2.snapshot.json", "2.targets.json"] {
             var files = repository.files
             files[name]?[0] = 0x20
-            let error = await #expect(throws: VaultError.self) {
-                try await TestClient().refresh(MemorySource(files), trusting: repository.firstRoot)
-            }
-            #expect(error?.problem.contains("its SHA-512 is") == true)
+            await TestClient().expectRefusal(
+                of: MemorySource(files), trusting: repository.firstRoot, saying: "its SHA-512 is")
         }
     }
 
@@ -83,14 +77,13 @@ import VaultCrypto
                     sha512: SHA512.hash((wrong == "sha512" ? $0 + [0] : $0).span))
             }
             try repository.release("packs/b.avpack")
-            let error = await #expect(throws: VaultError.self) {
-                try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
-            }
-            #expect(error?.problem.contains(wrong == "sha256" ? "its SHA-256" : "its SHA-512") == true)
+            await TestClient().expectRefusal(
+                of: repository.source, trusting: repository.firstRoot,
+                saying: wrong == "sha256" ? "its SHA-256" : "its SHA-512")
         }
     }
 
-    @Test func targetsAreCheckedByLengthAndSupportedHashes() throws {
+    @Test func targetsAreCheckedByLengthAndSupportedHashes() async throws {
         let content: [UInt8] = [1, 2, 3]
         let sha256 = JSONValue.string(SHA256.hash(content.span).hex)
         let sha512 = JSONValue.string(SHA512.hash(content.span).hex)
@@ -102,9 +95,7 @@ import VaultCrypto
             #expect(throws: VaultError.self) { try record.check([1, 2]) }
         }
         let unknown = try TargetRecord(path: "a/b", json: ["length": 3, "hashes": ["md5": "0"]])
-        let error = #expect(throws: VaultError.self) { try unknown.check(content) }
-        #expect(error?.category == .untrusted)
-        #expect(error?.problem.contains("it has no hash of a supported algorithm") == true)
+        await expectRefusal(saying: "it has no hash of a supported algorithm") { try unknown.check(content) }
         let name = try TargetRecord(path: "a/b", json: ["length": 3, "hashes": ["sha512": sha512]]).hostedPath
         #expect(name == "a/\(SHA512.hash(content.span).hex).b")
     }

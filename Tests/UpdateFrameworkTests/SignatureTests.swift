@@ -4,18 +4,7 @@ import VaultBase
 import VaultCrypto
 
 @Suite struct SignatureTests {
-    static let others: [MetadataRole] = [.timestamp, .snapshot, .targets]
-
-    /// The stored versions of a client with version 1 of everything when the role's second version is refused.
-    static func kept(refusing role: MetadataRole) -> [MetadataRole: Int64] {
-        switch role {
-        case .root, .timestamp: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
-        case .snapshot: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1)
-        default: .init(root: 1, timestamp: 2, snapshot: 2, targets: 1)
-        }
-    }
-
-    @Test(arguments: others, 0..<3)
+    @Test(arguments: MetadataRole.belowRoot, 0..<3)
     func wrongKeysAreRefused(_ role: MetadataRole, _ kind: Int) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
@@ -25,13 +14,13 @@ import VaultCrypto
         try forged.release("packs/b.avpack")
         await client.expectRefusal(
             of: forged.source, at: role.hostedName(version: 2), saying: "0 valid signatures",
-            leaving: Self.kept(refusing: role))
+            leaving: .kept(refusing: role))
         repository.versions[.timestamp] = 2
         try repository.release("packs/b.avpack")
         try await client.refresh(repository.source)
     }
 
-    @Test(arguments: others)
+    @Test(arguments: MetadataRole.belowRoot)
     func thresholdMustBeMet(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let keys = (0..<3).map { _ in SigningKey() }
@@ -46,7 +35,7 @@ import VaultCrypto
         await client.expectRefusal(
             of: short.source, at: role.hostedName(version: 2),
             saying: "1 valid signatures of the \(role.name) keys in root version 1 where 2 are needed",
-            leaving: Self.kept(refusing: role))
+            leaving: .kept(refusing: role))
         repository.signers[role] = [keys[2], keys[0]]
         repository.versions[.timestamp] = 2
         try repository.release("packs/b.avpack")
@@ -138,7 +127,7 @@ import VaultCrypto
     func signaturesOverOtherContentAreRefused(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let original = repository
-        if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
+        try repository.publishSecond(role)
         // The same signatures, other content.
         var other = repository
         other.expiries[role] = UTCTime("2027-03-01T00:00:00Z")
@@ -154,7 +143,7 @@ import VaultCrypto
             await client.expectRefusal(
                 of: MemorySource(files), at: name,
                 saying: reference || role == .root || role == .timestamp
-                    ? "0 valid signatures" : "but the signed", leaving: Self.kept(refusing: role))
+                    ? "0 valid signatures" : "but the signed", leaving: .kept(refusing: role))
         }
     }
 

@@ -39,11 +39,9 @@ import VaultFileSystem
             let interrupted = InterruptedSource(MemorySource(slow), at: name) {
                 try await client.refresh(newest)
             }
-            let error = await #expect(throws: VaultError.self) {
-                try await client.store.refresh(from: interrupted, now: Repository.now)
-            }
-            #expect(error?.problem.contains("version 2 is older than the trusted version 3") == true)
-            #expect(client.versions == .init(root: 1, timestamp: 3, snapshot: 3, targets: 3))
+            await client.expectRefusal(
+                of: interrupted, saying: "version 2 is older than the trusted version 3",
+                leaving: .init(root: 1, timestamp: 3, snapshot: 3, targets: 3))
         }
     }
 
@@ -60,10 +58,8 @@ import VaultFileSystem
         let interrupted = InterruptedSource(MemorySource(old.files), at: "2.targets.json") {
             try await client.refresh(newest)
         }
-        await #expect(throws: VaultError.self) {
-            try await client.store.refresh(from: interrupted, now: Repository.now)
-        }
-        #expect(client.versions == .init(root: 2, timestamp: 3, snapshot: 3, targets: 3))
+        await client.expectRefusal(
+            of: interrupted, leaving: .init(root: 2, timestamp: 3, snapshot: 3, targets: 3))
     }
 
     /// As a process leaves it that died while it pinned: nothing is pinned, and the next one pins, also another root.
@@ -94,10 +90,7 @@ import VaultFileSystem
         }
         // Only the first request for the new root finds none.
         let slow = LateRootSource(interrupted)
-        await #expect(throws: VaultError.self) {
-            try await client.store.refresh(from: slow, now: Repository.now)
-        }
-        #expect(client.versions == .init(root: 2, timestamp: 2, snapshot: 2, targets: 1))
+        await client.expectRefusal(of: slow, leaving: .init(root: 2, timestamp: 2, snapshot: 2, targets: 1))
     }
 
     @Test func damagedFilesAreFetchedAgain() async throws {
@@ -147,15 +140,12 @@ import VaultFileSystem
             #expect(chain.versions == .init(root: 2, timestamp: 2, snapshot: 2, targets: 2))
         }
         let other = try Repository().firstRoot
-        let error = await #expect(throws: VaultError.self) {
-            try await TrustChain.verifying(repository.source, pinnedRoot: other, now: Repository.now)
+        func verify(_ pin: [UInt8]?, of repository: Repository) async throws -> TrustChain {
+            try await TrustChain.verifying(repository.source, pinnedRoot: pin, now: Repository.now)
         }
-        #expect(error?.category == .untrusted)
+        await expectRefusal { try await verify(other, of: repository) }
         repository.files["1.root.json"] = nil
-        let missing = await #expect(throws: VaultError.self) {
-            try await TrustChain.verifying(repository.source, pinnedRoot: nil, now: Repository.now)
-        }
-        #expect(missing?.category == .unavailable)
+        await expectRefusal(as: .unavailable) { try await verify(nil, of: repository) }
         // A site can be read however old it is.
         await #expect(throws: VaultError.self) {
             try await TrustChain.verifying(Repository().source, pinnedRoot: nil, now: .latest)

@@ -58,8 +58,7 @@ import VaultBase
         for name in ["timestamp.json", "snapshot.json"] {
             try FileManager.default.removeItem(atPath: client.store.folder.appending(name).string)
         }
-        let error = await #expect(throws: VaultError.self) { try await client.refresh(old) }
-        #expect(error?.category == .untrusted)
+        await client.expectRefusal(of: old)
         #expect(client.versions[.root] == 2 && client.versions[.timestamp] == nil)
         #expect(try await client.refresh(repository.source).timestamp.version == 3)
     }

@@ -16,15 +16,12 @@ import VaultFileSystem
 
     @Test func errorsHaveLocalizedDescriptions() async throws {
         let client = try world.client()
-        do throws(VaultError) {
-            _ = try await client.data(of: EntryPath(constant: "noise"), in: one)
-            Issue.record("it is not there")
-        } catch {
-            let shown: any Error = error
-            // Place and problem; without a text of its own Foundation would still show the reason.
-            #expect(shown.localizedDescription == "\(error.place): the pack 'levels/one' is not loaded")
-            #expect((shown as? any LocalizedError)?.recoverySuggestion?.contains("fetch") == true)
-        }
+        let path = EntryPath(constant: "noise")
+        let error = try #require(await thrown { _ = try await client.data(of: path, in: one) })
+        let shown: any Error = error
+        // Place and problem; without a text of its own Foundation would still show the reason.
+        #expect(shown.localizedDescription == "\(error.place): the pack 'levels/one' is not loaded")
+        #expect((shown as? any LocalizedError)?.recoverySuggestion?.contains("fetch") == true)
     }
 
     @Test func configuredWithFoundationTypes() async throws {

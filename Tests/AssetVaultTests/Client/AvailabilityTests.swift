@@ -86,15 +86,14 @@ import Testing
         #expect(try await opened == [one])
     }
 
-    @Test func invalidConfigurationsAreRefused() async throws {
-        var same = try world.configuration()
-        same.store.permanent = same.store.shared
-        #expect(throws: VaultError.self) { try VaultClient(same) }
-        var none = try world.configuration()
-        none.packsAtOnce = 0
-        #expect(throws: VaultError.self) { try VaultClient(none) }
-        var elsewhere = try world.configuration()
-        elsewhere.policy.allowedHosts = try AllowedHosts(["cdn.example.com"])
-        #expect(throws: VaultError.self) { try VaultClient(elsewhere) }
+    @Test func invalidConfigurationsAreRefused() {
+        let changes: [(String, (inout VaultConfiguration) throws -> Void)] = [
+            ("one folder for two areas", { $0.store.permanent = $0.store.shared }),
+            ("no packs at once", { $0.packsAtOnce = 0 }),
+            ("a host not allowed", { $0.policy.allowedHosts = try AllowedHosts(["cdn.example.com"]) }),
+        ]
+        for (name, change) in changes {
+            #expect(throws: VaultError.self, "\(name)") { try world.client(change) }
+        }
     }
 }

@@ -33,13 +33,9 @@ import Testing
         #expect(pack.id == one && pack.isLocked && pack.isDownloaded == isNamed)
         #expect(try await pack.keyIDs == client.pack(withID: one).slots.map(\.keyID))
         #expect(await category { try report.requireKeys() } == .key)
-        do throws(VaultError) {
-            _ = try await client.contents(of: path, in: one)
-            Issue.record("it was read")
-        } catch {
-            #expect(error.category == .key && error.problem.contains("does not open it"), "\(error)")
-            #expect(error.problem.contains("'other'"), "\(error)")
-        }
+        let error = try #require(await thrown { _ = try await client.contents(of: path, in: one) })
+        #expect(error.category == .key && error.problem.contains("does not open it"), "\(error)")
+        #expect(error.problem.contains("'other'"), "\(error)")
         let fixed = try world.client()
         try await fixed.fetch().requireKeys()
         #expect(try await fixed.contents(of: path, in: one) == World.one)

@@ -30,9 +30,7 @@ import VaultFileSystem
     @Test func aFailedEssentialPackIsRetried() async throws {
         let world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
         world.answer { $0.path.hasSuffix("one.avpack") && $0.earlier < 1 ? .status(404) : .file }
-        var oneByOne = try world.configuration(keys: false)
-        oneByOne.packsAtOnce = 1
-        let report = try await PackDownloader(oneByOne).run(.install)
+        let report = try await world.downloader { $0.packsAtOnce = 1 }.run(.install)
         #expect(report.packs.map(\.id) == [extras, one] && report.firstError == nil)
         #expect(world.server.packs.first?.request.path.hasSuffix("one.avpack") == true)
         #expect(try await world.client().status(of: one).state == .toBeTransferred)
@@ -77,10 +75,11 @@ import VaultFileSystem
             .reduce(0) { $0 + $1.bodyBytes }
         let length = try await world.client().pack(withID: one).length
         for (missing, expected) in [(UInt64(0), VaultError.Category?.none), (1, .limit)] {
-            var limited = try world.configuration(keys: false)
-            limited.store = StoreLayout(root: world.layout.shared.appending("limited-\(missing)"))
-            limited.policy.essentialDownloadAllowance = UInt64(metadata) + length - missing
-            let report = try await PackDownloader(limited).run(.install)
+            let limited = try world.downloader {
+                $0.store = StoreLayout(root: world.layout.shared.appending("limited-\(missing)"))
+                $0.policy.essentialDownloadAllowance = UInt64(metadata) + length - missing
+            }
+            let report = try await limited.run(.install)
             #expect(report.firstError?.category == expected, "\(report)")
         }
     }
@@ -89,13 +88,10 @@ import VaultFileSystem
     @Test(arguments: [true, false]) func whatAStoppedRunLeft(isListed: Bool) async throws {
         let world = try await World.withPacks(["levels/one": "essential", "extras": "prefetch"])
         world.answer { $0.path.hasSuffix("one.avpack") ? .cut(after: 300_000) : .file }
-        var limited = try world.configuration(keys: false)
-        limited.retries.attempts = 1
-        #expect(try await PackDownloader(limited).run(.install).firstError?.category == .unavailable)
+        let limited = try world.downloader { $0.retries.attempts = 1 }
+        #expect(try await limited.run(.install).firstError?.category == .unavailable)
         func arriving() throws -> [String] {
-            try Folder(opening: world.layout.ephemeral).names().map {
-                String(decoding: $0, as: UTF8.self)
-            }.filter { $0.hasSuffix(".part") }
+            try names(in: world.layout.ephemeral).filter { $0.hasSuffix(".part") }
         }
         #expect(try arriving().count == 1)
         if isListed {
@@ -238,21 +234,26 @@ import VaultFileSystem
         #expect(try await downloader.run(.install).packs.map(\.id) == [extras])
     }
 
+    /// A run that has a third of its pack, from a host that is slow after the first answer.
+    private func runUnderWay(
+        in world: World, pause: Duration
+    ) async throws -> (Task<DownloaderReport, any Error>, Updates) {
+        world.answer { $0.earlier == 0 ? .file : .changed { $0.pace = (20_000, pause) } }
+        let (downloader, updates) = (try world.downloader(), Updates())
+        let run = Task { try await downloader.run(.install) { updates.add($0) } }
+        while updates.bytes < World.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        return (run, updates)
+    }
+
     /// The app takes over a running download with all its bytes.
     @Test func theAppTakesOverADownload() async throws {
         let world = try await World.withPacks()
-        world.answer { request in
-            request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(50)) }
-        }
-        let updates = Updates()
-        let downloader = try world.downloader()
-        async let report = downloader.run(.install) { updates.add($0) }
-        while updates.bytes < World.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        let (run, updates) = try await runUnderWay(in: world, pause: .milliseconds(50))
         world.answer { _ in .file }
         let client = try world.client()
         let before = world.server.packs.count
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await report.firstError == nil)
+        #expect(try await run.value.firstError == nil)
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
         let sent = world.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
         // All but what the downloader had, and the piece that was arriving.
@@ -263,31 +264,19 @@ import VaultFileSystem
     /// A pack that the app removes is not downloaded further.
     @Test func aPackRemovedDuringTheDownload() async throws {
         let world = try await World.withPacks()
-        world.answer { request in
-            request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(20)) }
-        }
-        let updates = Updates()
-        let downloader = try world.downloader()
-        async let report = downloader.run(.install) { updates.add($0) }
-        while updates.bytes < World.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        let (run, _) = try await runUnderWay(in: world, pause: .milliseconds(20))
         try await world.client().remove(one)
-        #expect(try await report.firstError == nil)
-        #expect(try await report.packs.map(\.id) == [one])
+        #expect(try await run.value.firstError == nil)
+        #expect(try await run.value.packs.map(\.id) == [one])
         #expect(try await world.client().status(of: one).state == .absent)
     }
 
     /// Partial downloads of a pack that is no longer listed are removed.
     @Test(arguments: [false, true]) func aWithdrawnPack(byTheApp: Bool) async throws {
         let world = try await World.withPacks()
-        world.answer { request in
-            request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(50)) }
-        }
-        let updates = Updates()
-        let downloader = try world.downloader()
-        let cut = Task { try await downloader.run(.install) { updates.add($0) } }
-        while updates.bytes < World.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
-        cut.cancel()
-        #expect(await category { _ = try await cut.value } == .cancelled)
+        let (run, _) = try await runUnderWay(in: world, pause: .milliseconds(50))
+        run.cancel()
+        #expect(await category { _ = try await run.value } == .cancelled)
         let ephemeral = world.layout.ephemeral
         #expect(try Folder(opening: ephemeral).names().count == 1)
         try await world.withdraw(one)

@@ -13,11 +13,6 @@ import VaultFileSystem
 
     init() async throws { world = try await World.withPacks() }
 
-    private func expectLoaded(_ client: VaultClient) async throws {
-        #expect(try await client.status(of: one).state == .loaded)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
-    }
-
     /// A file whose owner never does anything more with it, with the first bytes of the pack.
     private func held(_ suffix: String, of pack: PackManifest, _ bytes: [UInt8]) throws -> OpenFile {
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
@@ -33,7 +28,7 @@ import VaultFileSystem
         let pack = try await client.pack(withID: one)
         let file = try held(".part", of: pack, Array(repeating: 7, count: 1000))
         _ = try await client.fetch()
-        try await expectLoaded(client)
+        try await client.expectOne()
         // It belongs to its owner as long as he lives.
         #expect(try FileSystem.status(of: file.path)?.isSameFile(as: file.status()) == true)
         _ = consume file
@@ -47,7 +42,7 @@ import VaultFileSystem
         let pack = try await client.pack(withID: one)
         let file = try held(".avpack", of: pack, try world.hosted(pack))
         _ = try await client.fetch()
-        try await expectLoaded(client)
+        try await client.expectOne()
         #expect(world.server.packs.isEmpty)
         _ = consume file
     }
@@ -60,7 +55,7 @@ import VaultFileSystem
         bytes[bytes.count / 2] ^= 1
         let file = try held(".avpack", of: pack, bytes)
         _ = try await client.fetch()
-        try await expectLoaded(client)
+        try await client.expectOne()
         let sent = world.server.packBytes
         // No piece is larger than 512 KiB.
         #expect(sent > 0 && sent < bytes.count * 2 / 3, "its sound pieces count: \(sent)")
@@ -84,7 +79,7 @@ import VaultFileSystem
         world.answer { _ in .file }
         let client = try world.client()
         try await client.ensureLocalAvailability(of: one)
-        try await expectLoaded(client)
+        try await client.expectOne()
         #expect(try await report.firstError == nil)
         #expect(world.server.packs.count == before + 1, "the downloader asked for nothing more")
     }
@@ -114,10 +109,10 @@ import VaultFileSystem
         }
         while world.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         _ = try await second.fetch()
-        try await expectLoaded(second)
+        try await second.expectOne()
         isReplaced.set()
         _ = try await slow
-        try await expectLoaded(first)
+        try await first.expectOne()
         // Bytes that its host sends later are ignored.
         first.endStatusUpdates()
         var most: UInt64 = 0
@@ -154,7 +149,7 @@ import VaultFileSystem
         _ = try await second.fetch()
         isReplaced.set()
         _ = try await slow
-        try await expectLoaded(first)
+        try await first.expectOne()
         #expect(world.server.packs[1].bodyBytes < World.one.count, "it listens to the end")
     }
 }

@@ -89,8 +89,7 @@ import VaultFileSystem
     @Test func aWaitingPackIsRepaired() async throws {
         _ = try await world.downloader().run(.install)
         let folder = world.layout.shared.appending("packs/levels/one")
-        let name = try #require(try Folder(opening: folder).names().first)
-        try flipByte(of: folder.appending(String(decoding: name, as: UTF8.self)), at: 300_000)
+        try flipByte(of: folder.appending(try #require(try names(in: folder).first)), at: 300_000)
         let before = world.server.packBytes
         let client = try await fetch(from: [])
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)

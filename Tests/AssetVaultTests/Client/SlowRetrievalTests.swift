@@ -14,24 +14,31 @@ import VaultTransport
 
     init() async throws { world = try await World.withPacks() }
 
-    private func failure(of configuration: VaultConfiguration) async throws -> VaultError? {
-        let client = try VaultClient(configuration)
+    private func failure(
+        _ change: (inout VaultConfiguration) throws -> Void = { _ in }
+    ) async throws -> VaultError? {
+        let client = try world.client(change)
         return await #expect(throws: VaultError.self) { try await client.ensureLocalAvailability(of: one) }
+    }
+
+    /// 4 MiB/s in each window, from the first one on.
+    private func transport(window: Duration) -> SchemeTransport {
+        var limits = TransportLimits()
+        (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, window, .zero)
+        return SchemeTransport(limits: limits)
     }
 
     /// 8 bytes a connection are progress, but too little to continue.
     @Test func aFewBytesPerConnection() async throws {
         world.answer { _ in .cut(after: 8) }
-        let error = try await failure(of: world.configuration())
-        #expect(error?.category == .unavailable)
+        #expect(try await failure()?.category == .unavailable)
         #expect(world.server.packs.count == 5)
         // The same from two mirrors.
         let second = try FaultServer(world.place.vault.site.string) {
             $0.isForPack ? .cut(after: 8) : .file
         }
-        var configuration = try world.configuration()
-        configuration.mirrors = [try SiteLocation(second.url)]
-        #expect(try await failure(of: configuration)?.category == .unavailable)
+        let error = try await failure { $0.mirrors = [try SiteLocation(second.url)] }
+        #expect(error?.category == .unavailable)
         #expect(world.server.packs.count == 10 && second.packs.count == 5)
     }
 
@@ -47,11 +54,8 @@ import VaultTransport
     /// Each window brings enough to make up for a lost connection, and all of them are too slow.
     @Test func alwaysTooSlow() async throws {
         world.answer { _ in .changed { $0.pace = (35_000, .milliseconds(100)) } }
-        var limits = TransportLimits()
-        (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, .milliseconds(300), .zero)
-        var configuration = try world.configuration()
-        configuration.transport = SchemeTransport(limits: limits)
-        #expect(try await failure(of: configuration)?.category == .unavailable)
+        let error = try await failure { $0.transport = transport(window: .milliseconds(300)) }
+        #expect(error?.category == .unavailable)
         #expect(world.server.packs.count <= 6)
         // The bytes are kept.
         world.answer { _ in .file }
@@ -70,12 +74,11 @@ import VaultTransport
                     reply.headers["Retry-After"] = "1"
                 }
         }
-        var limits = TransportLimits()
-        (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, .milliseconds(900), .zero)
-        var configuration = try world.configuration()
-        configuration.transport = SchemeTransport(limits: limits)
-        configuration.retries.attempts = 3
-        #expect(try await failure(of: configuration)?.category == .unavailable)
+        let error = try await failure {
+            $0.transport = transport(window: .milliseconds(900))
+            $0.retries.attempts = 3
+        }
+        #expect(error?.category == .unavailable)
         #expect(world.server.packs.count <= 12)
     }
 
@@ -118,7 +121,7 @@ import VaultTransport
                     reply.headers["Content-Length"] = nil
                 }
         }
-        let error = try await failure(of: world.configuration())
+        let error = try await failure()
         #expect(error?.category == .unavailable)
         #expect(error?.problem.contains("bytes, twice what it takes") == true, "\(String(describing: error))")
         #expect(world.server.packs.count <= 9)
@@ -198,8 +201,7 @@ import VaultTransport
         let stalled = Task { try await downloader.run(.install) { updates.add($0) } }
         defer { stalled.cancel() }
         let folder = world.place.vault.site.appending("targets/packs/levels")
-        let name = try #require(try Folder(opening: folder).names().first)
-        let pack = folder.appending(String(decoding: name, as: UTF8.self))
+        let pack = folder.appending(try #require(try names(in: folder).first))
         let expected = Self.countOfWholePieces(in: try DurableFile.read(pack, limit: 1 << 28), among: 600_000)
         // It stalls for half a minute.
         let deadline = ContinuousClock.now + .seconds(20)

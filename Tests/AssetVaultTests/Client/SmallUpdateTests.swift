@@ -65,12 +65,8 @@ import VaultFileSystem
         let tooCareful = try careful(50_000)
         let cost = try await tooCareful.costs(of: .only([one])).reduce(0) { $0 + $1.cost.bytes }
         #expect(50_001..<120_000 ~= cost)
-        do {
-            _ = try await tooCareful.fetch(.only([one]))
-            Issue.record("it was fetched")
-        } catch {
-            #expect(error.category == .limit && error.missingBytes == cost - 50_000, "\(error)")
-        }
+        let error = try #require(await thrown { _ = try await tooCareful.fetch(.only([one])) })
+        #expect(error.category == .limit && error.missingBytes == cost - 50_000, "\(error)")
         let client = try careful(cost)
         _ = try await client.fetch(.only([one]))
         try await expectContent(2, client)
@@ -155,7 +151,8 @@ import VaultFileSystem
 
     /// The partial download of a superseded version is reused.
     @Test func anEarlierPartialDownload() async throws {
-        world.answer { $0.earlier == 1 ? .cut(after: 500_000) : .hangUpAfterTail($0) }
+        // The tail, a part, and then nothing any more.
+        world.answer { $0.earlier == 1 ? .cut(after: 500_000) : $0.earlier == 0 ? .file : .hangUp }
         let first = try world.client(keys: false) { $0.retries.attempts = 1 }
         #expect(await category { _ = try await first.fetch() } == .unavailable)
         #expect(try Folder(opening: world.layout.ephemeral).names().count == 1)
@@ -194,8 +191,8 @@ import VaultFileSystem
         let home = world.place.home
         world.answer { request in
             // The tail is asked for when the old packs are open.
-            for name in (try? Folder(opening: home).names()) ?? [] where name.ends(with: ".avpack") {
-                try? FileSystem.removeFile(home.appending(String(decoding: name, as: UTF8.self)))
+            for name in (try? names(in: home)) ?? [] where name.hasSuffix(".avpack") {
+                try? FileSystem.removeFile(home.appending(name))
             }
             return .file
         }
@@ -203,17 +200,6 @@ import VaultFileSystem
         _ = try await client.fetch()
         #expect(world.server.packBytes - before < 120_000)
         try await expectContent(2, client)
-    }
-}
-
-extension [UInt8] {
-    fileprivate func ends(with text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
-}
-
-extension FaultServer.Answer {
-    /// The tail, and then nothing any more.
-    fileprivate static func hangUpAfterTail(_ request: FaultServer.Request) -> Self {
-        request.earlier == 0 ? .file : .hangUp
     }
 }
 

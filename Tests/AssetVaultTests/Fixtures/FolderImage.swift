@@ -20,8 +20,7 @@ struct FolderImage: Sendable {
     }
 
     private mutating func add(_ folder: FilePath, as path: FilePath) throws {
-        for name in try Folder(opening: folder).names() {
-            let name = String(decoding: name, as: UTF8.self)
+        for name in try names(in: folder) {
             let (source, place) = (folder.appending(name), path.appending(name))
             let status = try #require(try FileSystem.status(of: source))
             switch status.kind {

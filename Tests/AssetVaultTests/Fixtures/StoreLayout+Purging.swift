@@ -8,4 +8,9 @@ extension StoreLayout {
         try DiskSpace(store: StoreAccess(layout: self, role: .app)).purgeablePacks(
             by: PreservationPriorities(of: self), on: permanent)
     }
+
+    /// Their names, below `game` if they are of that tree.
+    func purgeOrder() throws -> [String] {
+        try purgeablePacks().map { $0.id.description.replacing("game/", with: "") }
+    }
 }

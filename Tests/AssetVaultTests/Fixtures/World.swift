@@ -4,6 +4,7 @@ import FaultServer
 import SealedPack
 import Synchronization
 import SystemPackage
+import Testing
 import UpdateFramework
 import VaultAuthoring
 import VaultBase
@@ -159,7 +160,7 @@ struct Place: Sendable, Codable {
 
     /// The names of all versions, manifests and foreign files.
     func staged() throws -> [String] {
-        let names = try Folder(opening: home).names().map { String(decoding: $0, as: UTF8.self) }
+        let names = try names(in: home)
         let tails = names.filter { !$0.hasSuffix(".tail") }.map { $0 + ".tail" }
         return names.filter { $0 != "current" && !tails.contains($0) }
     }
@@ -168,8 +169,8 @@ struct Place: Sendable, Codable {
     func files(below path: FilePath? = nil) throws -> [String: [UInt8]] {
         let path = path ?? layout.permanent.removingLastComponent()
         var found: [String: [UInt8]] = [:]
-        for name in try Folder(opening: path).names() {
-            let entry = path.appending(String(decoding: name, as: UTF8.self))
+        for name in try names(in: path) {
+            let entry = path.appending(name)
             switch try FileSystem.status(of: entry)?.kind {
             case .folder: found.merge(try files(below: entry)) { $1 }
             case .file: found[entry.string] = try DurableFile.read(entry, limit: 1 << 28)
@@ -191,8 +192,24 @@ func flipByte(of path: FilePath, at offset: UInt64) throws {
     try file.write(flipped.span, at: offset)
 }
 
+/// The names in a folder.
+func names(in folder: FilePath) throws -> [String] {
+    try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
+}
+
 /// The `VaultError` that `body` throws.
-func category(_ body: () async throws -> Void) async -> VaultError.Category? {
-    do { try await body() } catch { return (error as? VaultError)?.category }
+func thrown(_ body: () async throws -> Void) async -> VaultError? {
+    do { try await body() } catch { return error as? VaultError }
     return nil
+}
+
+func category(_ body: () async throws -> Void) async -> VaultError.Category? { await thrown(body)?.category }
+
+extension VaultClient {
+    /// Expects the first pack of ``World/withPacks(_:)`` to be loaded, with its content.
+    func expectOne(at location: SourceLocation = #_sourceLocation) async throws {
+        #expect(try await status(of: .one).state == .loaded, sourceLocation: location)
+        let bytes = try await contents(of: EntryPath("noise"), in: .one)
+        #expect(bytes == World.one, sourceLocation: location)
+    }
 }

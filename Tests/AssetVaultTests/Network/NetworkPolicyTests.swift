@@ -64,12 +64,8 @@ import Testing
         // The texture comes with it. What it costs is reported all the same.
         let large = ResourceRequest(tags: ["level3"], of: careful)
         #expect(try await large.downloadSize() > 300_000)
-        do {
-            try await large.beginAccessing()
-            Issue.record("it began")
-        } catch {
-            #expect(error.category == .limit && error.missingBytes ?? 0 > 50_000, "\(error)")
-        }
+        let error = try #require(await thrown { try await large.beginAccessing() })
+        #expect(error.category == .limit && error.missingBytes ?? 0 > 50_000, "\(error)")
         // Nothing but indexes comes for a request that can't begin.
         #expect(sentBytes < sent + 10_000, "\(sentBytes - sent)")
         careful.network = .unrestricted

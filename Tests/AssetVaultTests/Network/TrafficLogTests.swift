@@ -45,9 +45,7 @@ final class TrafficLogTests {
             let date = "2026-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
             log.add(TrafficLog.Entry(bytes: 1, isMetered: false, pack: nil), on: date)
         }
-        let days = try Folder(opening: store.layout.traffic(of: .app)).names().map {
-            String(decoding: $0, as: UTF8.self)
-        }.sorted()
+        let days = try names(in: store.layout.traffic(of: .app)).sorted()
         #expect(days.count == TrafficLog.keptDays)
         #expect(days.first == "2026-01-09")
     }

@@ -32,53 +32,12 @@ enum PlanTable {
         resumed-update      waiting    E/adopt  E/adopt  L/adopt  L/adopt  L/adopt  F/adopt
         """
 
-    static let prefetch = """
-        stored              removed    install  update   periodic automatic all     only
-        absent              -          P/new    P/new    P/new    P/new    P/new    F/new
-        partial-same        -          P/adopt  P/adopt  P/adopt  P/adopt  P/adopt  F/adopt
-        partial-other       partial    P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        downloaded-same     -          open     open     open     open     open     open
-        downloaded-other    downloaded P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        waiting-same        -          open     open     open     open     open     open
-        waiting-older       waiting    P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        loaded-same         -          keep     keep     keep     keep     keep     keep
-        loaded-older        -          P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        loaded-newer        -          P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        loaded-retagged     -          refresh  refresh  refresh  refresh  refresh  refresh
-        failed              -          P/new    P/new    P/new    P/new    P/new    F/new
-        failed-partial-same -          P/adopt  P/adopt  P/adopt  P/adopt  P/adopt  F/adopt
-        failed-waiting-same -          open     open     open     open     open     open
-        failed-loaded-older -          P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        failed-loaded-same  -          refresh  refresh  refresh  refresh  refresh  refresh
-        being-removed       all        P/new    P/new    P/new    P/new    P/new    F/new
-        loaded-and-others   three      refresh  refresh  refresh  refresh  refresh  refresh
-        waiting-twice       two        open     open     open     open     open     open
-        resumed-update      waiting    P/adopt  P/adopt  P/adopt  P/adopt  P/adopt  F/adopt
-        """
+    /// As of an essential one, in another class.
+    static let prefetch = essential.replacing("E/", with: "P/").replacing("L/", with: "P/")
 
-    static let onDemand = """
-        stored              removed    install  update   periodic automatic all     only
-        absent              -          -        -        -        -        D/new    F/new
-        partial-same        -          D/adopt  D/adopt  D/adopt  D/adopt  D/adopt  F/adopt
-        partial-other       partial    D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        downloaded-same     -          open     open     open     open     open     open
-        downloaded-other    downloaded D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        waiting-same        -          open     open     open     open     open     open
-        waiting-older       waiting    D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        loaded-same         -          keep     keep     keep     keep     keep     keep
-        loaded-older        -          D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        loaded-newer        -          D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        loaded-retagged     -          refresh  refresh  refresh  refresh  refresh  refresh
-        failed              -          -        -        -        -        D/new    F/new
-        failed-partial-same -          D/adopt  D/adopt  D/adopt  D/adopt  D/adopt  F/adopt
-        failed-waiting-same -          open     open     open     open     open     open
-        failed-loaded-older -          D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        failed-loaded-same  -          refresh  refresh  refresh  refresh  refresh  refresh
-        being-removed       all        -        -        -        -        D/new    F/new
-        loaded-and-others   three      refresh  refresh  refresh  refresh  refresh  refresh
-        waiting-twice       two        open     open     open     open     open     open
-        resumed-update      waiting    D/adopt  D/adopt  D/adopt  D/adopt  D/adopt  F/adopt
-        """
+    /// The same, but one of which nothing is there comes only for those who want all, or it.
+    static let onDemand = essential.replacing("E/", with: "D/").replacing("L/", with: "D/").replacing(
+        "D/new    D/new    D/new    D/new    D/new", with: "-        -        -        -        D/new")
 
     struct Case: Sendable, CustomTestStringConvertible {
         let policy: PackPolicy

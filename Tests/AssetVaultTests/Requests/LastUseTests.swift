@@ -18,10 +18,6 @@ import VaultFileSystem
         client = try world.client()
     }
 
-    private func order() throws -> [String] {
-        try layout.purgeablePacks().map { String($0.id.description.dropFirst("game/".count)) }
-    }
-
     /// Packs look as if they were used last at that time.
     private func setLastUse(_ packs: String..., to seconds: Int64) throws {
         for pack in packs {
@@ -35,11 +31,7 @@ import VaultFileSystem
     }
 
     private func peer() throws -> RequestPeer {
-        let place = world.place
-        return try RequestPeer([
-            world.server.url, layout.permanent.removingLastComponent().string, place.vault.trustedRoot.string,
-            place.vault.vaultKeys.string, "1000000000",
-        ])
+        try RequestPeer(of: world.server.url, layout, world.place.vault, limit: 1_000_000_000)
     }
 
     /// However early the access began: what was played until now goes last.
@@ -52,7 +44,7 @@ import VaultFileSystem
         late.endAccessing()
         try setLastUse("level3", "level2.level3", to: UTCTime.now.secondsSince1970 - 3600)
         early.endAccessing()
-        #expect(try order() == ["level2.level3", "level3", "level4"])
+        #expect(try layout.purgeOrder() == ["level2.level3", "level3", "level4"])
     }
 
     @Test func theEndOfTheObjectCounts() async throws {
@@ -89,9 +81,9 @@ import VaultFileSystem
         try setLastUse("level4", to: 1000)
         try setLastUse("level3", "level2.level3", to: UTCTime.now.secondsSince1970 - 3600)
         await peer.kill()
-        #expect(try order() == ["level2.level3", "level3", "level4"])
+        #expect(try layout.purgeOrder() == ["level2.level3", "level3", "level4"])
         try setLastUse("level4", to: 1000)
-        #expect(try order() == ["level4", "level2.level3", "level3"])
+        #expect(try layout.purgeOrder() == ["level4", "level2.level3", "level3"])
     }
 
     /// Of packs that were used at the same time, those of processes that run go last.
@@ -102,14 +94,14 @@ import VaultFileSystem
         #expect(await playing.ask("end", "r").isOK)
         #expect(await leaving.ask("end", "r").isOK)
         try setLastUse("level4", "level3", "level2.level3", to: 1000)
-        #expect(try order() == ["level2.level3", "level3", "level4"])
+        #expect(try layout.purgeOrder() == ["level2.level3", "level3", "level4"])
         #expect(try layout.purgeablePacks().allSatisfy(\.isOfRunningProcess))
         await leaving.quit()
-        #expect(try order() == ["level4", "level2.level3", "level3"])
+        #expect(try layout.purgeOrder() == ["level4", "level2.level3", "level3"])
         #expect(try layout.purgeablePacks().map(\.isOfRunningProcess) == [false, true, true])
         // When it was used last does not change by that.
         #expect(try lastUse("level4") == 1000)
         await playing.kill()
-        #expect(try order() == ["level2.level3", "level3", "level4"])
+        #expect(try layout.purgeOrder() == ["level2.level3", "level3", "level4"])
     }
 }

@@ -16,12 +16,9 @@ import Testing
             for await case .finished(let id, let state) in updates { states[id, default: []].append(state) }
             return states
         }()
-        do {
-            try await ResourceRequest(tags: ["level2"], of: client).beginAccessing()
-            Issue.record("it began")
-        } catch {
-            #expect(error.category == .key && error.place == "game/level2", "\(error)")
-        }
+        let keyless = ResourceRequest(tags: ["level2"], of: client)
+        let error = try #require(await thrown { try await keyless.beginAccessing() })
+        #expect(error.category == .key && error.place == "game/level2", "\(error)")
         client.endStatusUpdates()
         #expect(await states.values.map { $0 } == [[.toBeTransferred], [.toBeTransferred]])
         let count = world.server.exchanges.count

@@ -20,9 +20,7 @@ import Testing
 
     private var store: StoreAccess { StoreAccess(layout: world.layout, role: .app) }
 
-    private func order() throws -> [String] {
-        try store.layout.purgeablePacks().map { String($0.id.description.dropFirst("game/".count)) }
-    }
+    private func order() throws -> [String] { try world.layout.purgeOrder() }
 
     @Test func lowPrioritiesGoFirst() async throws {
         #expect(try await client.store.preservationPriority(forTag: "level2") == 0.5)

@@ -1,7 +1,9 @@
+import AssetVault
 import Foundation
 import Synchronization
 import SystemPackage
 import Testing
+import VaultAuthoring
 import VaultBase
 import VaultFileSystem
 
@@ -30,11 +32,15 @@ final class RequestPeer: Sendable {
     private let end: AsyncStream<Void>
     var processNumber: Int32 { process.processIdentifier }
 
-    init(_ arguments: [String]) throws {
+    /// - Parameter limit: the bytes that its requests may have in access.
+    init(of site: String, _ layout: StoreLayout, _ vault: VaultFolder, limit: UInt64) throws {
         // Who writes to a process that died gets an error.
         signal(SIGPIPE, SIG_IGN)
         process.executableURL = URL(filePath: try Self.executable().string)
-        process.arguments = arguments
+        process.arguments = [
+            site, layout.permanent.removingLastComponent().string, vault.trustedRoot.string,
+            vault.vaultKeys.string, "\(limit)",
+        ]
         let output = Pipe()
         (process.standardInput, process.standardOutput) = (input, output)
         let (end, continuation) = AsyncStream<Void>.makeStream()

@@ -63,11 +63,7 @@ final class RequestWorld: Sendable {
         let name = "process\(number)"
         let vault = site.world.place.vault
         try Folder(opening: scratch.path.appending("served")).symlink(name, target: vault.site)
-        let peer = try RequestPeer([
-            server.url + name + "/", layout.permanent.removingLastComponent().string,
-            vault.trustedRoot.string, vault.vaultKeys.string, "\(Self.limit)",
-        ])
-        return (peer, name)
+        return (try RequestPeer(of: server.url + name + "/", layout, vault, limit: Self.limit), name)
     }
 
     /// How often a process has asked the host.

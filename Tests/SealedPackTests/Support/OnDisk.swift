@@ -21,6 +21,17 @@ struct PackFolder {
         let parts = try forged.parts
         return (try file(name, parts.bytes), parts)
     }
+
+    /// An assembly in the file `part`, whose tail was received and is not yet verified.
+    func assembly(of parts: PackParts, version: UInt64 = 1) throws -> PackAssembly {
+        let json = parts.manifest(id: "levels/one", version: version, openedSize: 1)
+        let pack = try PackManifest(parsing: json, place: "test")
+        let file = try OpenFile(creating: folder.path.appending("part"), permissions: 0o600)
+        var assembly = try PackAssembly(OpenFileReference(file), of: pack)
+        let tail = parts.index + parts.catalog
+        try assembly.receiveUnverified(tail.span, at: UInt64(parts.refooted.count - 128 - tail.count))
+        return assembly
+    }
 }
 
 extension PackParts {

@@ -8,6 +8,21 @@ import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
+/// Expects an error of this category whose problem has these words.
+@discardableResult
+func expectError<Result>(
+    _ category: VaultError.Category = .corrupt, _ words: String = "",
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
+) async -> VaultError? {
+    let error = await #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
+        _ = try await body()
+    }
+    guard let error else { return nil }
+    #expect(error.category == category, "\(error)", sourceLocation: sourceLocation)
+    #expect(words.isEmpty || error.problem.contains(words), "\(error)", sourceLocation: sourceLocation)
+    return error
+}
+
 /// Collects the content of a pack in memory.
 struct MemorySink: ContentSink, ~Copyable {
     struct Entry: Equatable {
@@ -87,6 +102,18 @@ final class PackPlace: Sendable {
             #expect(error.category == category, comment, sourceLocation: sourceLocation)
         } catch {
             Issue.record(error, comment, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Expects that with each of these manifests.
+    func expectRefusal(
+        _ bytes: [UInt8], asEachOf manifests: [JSONObject?], with key: ContentKey, content: [UInt8] = [],
+        _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        for manifest in manifests {
+            await expectRefusal(
+                bytes, as: manifest, with: key, content: content, .corrupt, comment,
+                sourceLocation: sourceLocation)
         }
     }
 }

@@ -1,4 +1,5 @@
 import VaultBase
+import VaultCrypto
 
 /// The parts of a pack, which can be changed and joined with a matching footer.
 struct PackParts {
@@ -75,17 +76,18 @@ struct PackParts {
             "tags": .array([]), "traits": .object([:]), "openedSize": .integer(Int64(clamping: openedSize)),
             "contentKeyID": .string(Base64URL.encode(header.span.extracting(16..<32))),
             "pieces": .integer(Int64(index.count / 36)), "entries": .integer(Int64(entries)),
-            "index": ["length": .integer(Int64(index.count)), "sha256": .string(hex(index.sha256))],
-            "catalog": ["length": .integer(Int64(catalog.count)), "sha256": .string(hex(catalog.sha256))],
+            "index": [
+                "length": .integer(Int64(index.count)), "sha256": .string(SHA256.hash(index.span).hex),
+            ],
+            "catalog": [
+                "length": .integer(Int64(catalog.count)), "sha256": .string(SHA256.hash(catalog.span).hex),
+            ],
             "slots": .array([]),
         ]
         return [
-            "length": .integer(Int64(bytes.count)), "hashes": ["sha256": .string(hex(bytes.sha256))],
+            "length": .integer(Int64(bytes.count)),
+            "hashes": ["sha256": .string(SHA256.hash(bytes.span).hex)],
             "custom": ["assetvault": .object(vault)],
         ]
     }
-}
-
-func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
 }

@@ -6,7 +6,7 @@ extension JSONObject {
         try self.change(path[...], by: change)
     }
 
-    private mutating func change(
+    mutating func change(
         _ path: ArraySlice<String>, by change: (inout JSONObject) throws -> Void
     ) throws {
         guard let key = path.first else { return try change(&self) }

@@ -2,6 +2,7 @@ public import UpdateFramework
 
 extension MetadataRole {
     static let allTopLevel = TopLevelRole.allCases.map { MetadataRole($0) }
+    static let belowRoot: [MetadataRole] = [.timestamp, .snapshot, .targets]
     static let team: MetadataRole = "team"
 }
 

@@ -82,6 +82,11 @@ struct Repository {
         try publish(.targets, .snapshot, .timestamp)
     }
 
+    /// The second version of a role, with what lists it.
+    mutating func publishSecond(_ role: MetadataRole) throws {
+        if role == .root { try publish(.root) } else { try release("packs/b.avpack") }
+    }
+
     /// A served file, parsed.
     func json(_ name: String) throws -> JSONObject {
         let bytes = files[name] ?? []

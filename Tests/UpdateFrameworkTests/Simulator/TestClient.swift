@@ -75,27 +75,46 @@ final class TestClient: Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? []
     }
 
-    /// Expects a refusal with this place and text, and these stored versions afterwards.
+    /// Expects a refusal of a refresh, and these stored versions afterwards, if any are given.
     func expectRefusal(
-        of source: MemorySource, at place: String, saying text: String,
-        leaving versions: [MetadataRole: Int64],
-        now: UTCTime = Repository.now, sourceLocation: SourceLocation = #_sourceLocation
+        of source: some MetadataSource, trusting root: [UInt8]? = nil, now: UTCTime = Repository.now,
+        as category: VaultError.Category = .untrusted, at place: String = "", saying words: String = "",
+        leaving versions: [MetadataRole: Int64]? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        let error = await #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
-            try await self.refresh(source, now: now)
-        }
-        #expect(error?.category == .untrusted, sourceLocation: sourceLocation)
-        #expect(
-            error?.place.hasPrefix(place) == true, "\(String(describing: error))",
-            sourceLocation: sourceLocation)
-        #expect(
-            error?.problem.contains(text) == true, "\(String(describing: error))",
-            sourceLocation: sourceLocation)
-        #expect(self.versions == versions, sourceLocation: sourceLocation)
+        await UpdateFrameworkTests.expectRefusal(
+            as: category, at: place, saying: words, sourceLocation: sourceLocation
+        ) { try await self.store.refresh(from: source, trusting: root, now: now) }
+        if let versions { #expect(self.versions == versions, sourceLocation: sourceLocation) }
     }
 }
 
+/// Expects a refusal of this category, whose place begins like this and whose problem has these words.
+func expectRefusal<Result>(
+    as category: VaultError.Category = .untrusted, at place: String = "", saying words: String = "",
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
+) async {
+    let error = await #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
+        _ = try await body()
+    }
+    guard let error else { return }
+    #expect(error.category == category, "\(error)", sourceLocation: sourceLocation)
+    #expect(error.place.hasPrefix(place), "\(error)", sourceLocation: sourceLocation)
+    #expect(words.isEmpty || error.problem.contains(words), "\(error)", sourceLocation: sourceLocation)
+}
+
 extension [MetadataRole: Int64] {
+    /// Version 1 of everything.
+    static let first: Self = .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
+
+    /// The stored versions of a client with version 1 of everything when the role's second version is refused.
+    static func kept(refusing role: MetadataRole) -> Self {
+        switch role {
+        case .root, .timestamp: .first
+        case .snapshot: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1)
+        default: .init(root: 1, timestamp: 2, snapshot: 2, targets: 1)
+        }
+    }
+
     init(root: Int64, timestamp: Int64, snapshot: Int64, targets: Int64) {
         self = [.root: root, .timestamp: timestamp, .snapshot: snapshot, .targets: targets]
     }
