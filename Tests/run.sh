@@ -46,4 +46,5 @@ python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limi
     --also fuzzing "sh Tests/Fuzzing/short.sh '$binaries/fuzzer' 60 '$ASSETVAULT_SEED'" \
     --also command-reference 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND"' \
     --also public-surface "python3 Tests/public-surface.py '$binaries'" \
-    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift"
+    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift" \
+    --also requests "sh Tests/typecheck.sh '$binaries' -parse-as-library Samples/requests/Sources/requests/*.swift"
