@@ -12,6 +12,15 @@ let settings: [SwiftSetting] = [
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
+/// Of async-http-client, which needs 17 of the 24 packages, and of NIO: an app with a transport of its own does without them.
+let http = TargetDependencyCondition.when(traits: ["HTTP"])
+
+func nio(_ names: String...) -> [Target.Dependency] {
+    names.map { name in
+        .product(name: name, package: name == "NIOSSL" ? "swift-nio-ssl" : "swift-nio", condition: http)
+    }
+}
+
 /// A library module of this package; `uses` lists modules that stand before it in the order below.
 func module(_ name: String, uses: [String] = [], packages: [Target.Dependency] = []) -> Target {
     .target(
@@ -39,6 +48,12 @@ let package = Package(
         .library(name: "AssetVault", targets: ["AssetVault"]),
         .library(name: "AssetVaultFoundation", targets: ["AssetVaultFoundation"]),
         .executable(name: "assetvault", targets: ["VaultCommand"]),
+    ],
+    traits: [
+        .trait(
+            name: "HTTP",
+            description: "Reads sites at http and https URLs. The command and the tests need it."),
+        .default(enabledTraits: ["HTTP"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -70,24 +85,17 @@ let package = Package(
             packages: [system]),
         module(
             "UpdateFramework", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto"], packages: [system]),
+        module("VaultTransport", uses: ["VaultBase", "VaultFileSystem"], packages: [system]),
         module(
-            "VaultTransport", uses: ["VaultBase", "VaultFileSystem"],
+            "VaultHTTP", uses: ["VaultBase", "VaultFileSystem", "VaultTransport"],
             packages: [
-                system, .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
+                system, .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
+            ] + nio("NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL")),
         module("VaultSite", uses: ["VaultBase", "SealedPack", "UpdateFramework", "VaultTransport"]),
 
         module(
             "DevelopmentServer", uses: ["VaultBase", "VaultFileSystem"],
-            packages: [
-                system, .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            packages: [system] + nio("NIOCore", "NIOHTTP1", "NIOPosix")),
 
         // What is done with them: author and client never import each other.
         module(
@@ -95,7 +103,11 @@ let package = Package(
             uses: [
                 "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "UpdateFramework",
                 "VaultTransport", "VaultSite",
-            ], packages: [system, .product(name: "DequeModule", package: "swift-collections")]),
+            ],
+            packages: [
+                system, .product(name: "DequeModule", package: "swift-collections"),
+                .target(name: "VaultHTTP", condition: http),
+            ]),
         // Apart, so that who does without all of Foundation needs not carry it.
         module("AssetVaultFoundation", uses: ["AssetVault"], packages: [system]),
         module(
@@ -108,18 +120,17 @@ let package = Package(
             name: "VaultCommand",
             dependencies: [
                 "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "UpdateFramework",
-                "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault", "DevelopmentServer", system,
+                "VaultTransport", "VaultHTTP", "VaultSite", "VaultAuthoring", "AssetVault",
+                "DevelopmentServer",
+                system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
 
         // What tests share.
         .target(
             name: "FaultServer",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ], path: "Tests/Support/FaultServer", swiftSettings: settings),
+            dependencies: nio("NIOCore", "NIOPosix", "NIOSSL"), path: "Tests/Support/FaultServer",
+            swiftSettings: settings),
         .target(
             name: "TestFiles", dependencies: [system], path: "Tests/Support/TestFiles",
             swiftSettings: settings),
@@ -135,7 +146,8 @@ let package = Package(
             packages: [system]),
         tests(
             "UpdateFramework", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto"], packages: [system]),
-        tests("VaultTransport", uses: ["VaultBase", "FaultServer", "Sampling"], packages: [system]),
+        tests(
+            "VaultTransport", uses: ["VaultBase", "VaultHTTP", "FaultServer", "Sampling"], packages: [system]),
         tests(
             "VaultSite", uses: ["VaultBase", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling"]),
         tests(
@@ -145,16 +157,12 @@ let package = Package(
                 "VaultTransport", "VaultSite", "VaultCommand", "Sampling", "TestFiles",
             ], packages: [system]),
         tests(
-            "DevelopmentServer", uses: ["VaultBase"],
-            packages: [
-                system, .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            "DevelopmentServer", uses: ["VaultBase"], packages: [system] + nio("NIOCore", "NIOPosix")),
         tests(
             "AssetVault",
             uses: [
                 "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "VaultAuthoring",
-                "UpdateFramework", "VaultTransport", "FaultServer", "Sampling", "TestFiles",
+                "UpdateFramework", "VaultTransport", "VaultHTTP", "FaultServer", "Sampling", "TestFiles",
                 "AssetVaultFoundation",
             ], packages: [system]),
         .testTarget(
@@ -168,7 +176,7 @@ let package = Package(
         .executableTarget(
             name: "tuf-conformance-client",
             dependencies: [
-                "VaultBase", "VaultFileSystem", "UpdateFramework", "VaultTransport", system,
+                "VaultBase", "VaultFileSystem", "UpdateFramework", "VaultTransport", "VaultHTTP", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Interop/tuf/conformance-client", swiftSettings: settings),
         peer("archive", uses: ["VaultBase", "VaultFileSystem", "VaultAuthoring"]),
@@ -183,6 +191,7 @@ let package = Package(
             name: "fuzzer",
             dependencies: [
                 "VaultBase", "VaultCrypto", "VaultAuthoring", "UpdateFramework", "VaultTransport",
+                "VaultHTTP",
                 "AssetVault", "FaultServer", system,
             ], path: "Tests/Fuzzing/fuzzer", swiftSettings: settings),
     ]

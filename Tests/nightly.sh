@@ -33,6 +33,8 @@ part teams sh Samples/teams.sh
 part maze sh Samples/maze.sh
 part tagged sh Samples/tagged.sh
 part studio sh Samples/studio.sh
+part requests sh Samples/requests.sh
+part own-transport sh Tests/OwnTransport/run.sh
 part fuzzing sh Tests/Fuzzing/run.sh 600
 part planted-faults env -u ASSETVAULT_COMMAND -u REQUEST_PEER sh Tests/PlantedFaults/run.sh
 # Without the release command: the sanitizers build their own.

@@ -47,4 +47,5 @@ python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limi
     --also command-reference 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND"' \
     --also manual 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND" --check-man' \
     --also public-surface "python3 Tests/public-surface.py '$binaries'" \
-    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift"
+    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift" \
+    --also requests "sh Tests/typecheck.sh '$binaries' -parse-as-library Samples/requests/Sources/requests/*.swift"

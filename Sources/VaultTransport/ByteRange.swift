@@ -9,7 +9,7 @@ public struct ByteRange: Hashable, Sendable {
 
     public init(_ bytes: PartialRangeFrom<UInt64>) { (first, last) = (bytes.lowerBound, nil) }
 
-    var headerValue: String { "bytes=\(first)-\(last.map(String.init) ?? "")" }
+    package var headerValue: String { "bytes=\(first)-\(last.map(String.init) ?? "")" }
 }
 
 /// The received bytes and the size of the whole file: `Content-Range: bytes 0-499/1234`.
@@ -23,13 +23,13 @@ public struct ContentRange: Hashable, Sendable {
     public var length: UInt64 { last - first + 1 }
 
     /// Nil unless `first <= last < total`, so that ``length`` can't overflow.
-    init?(first: UInt64, last: UInt64, total: UInt64) {
+    public init?(first: UInt64, last: UInt64, total: UInt64) {
         guard first <= last, last < total else { return nil }
         (self.first, self.last, self.total) = (first, last, total)
     }
 
     /// Parses the header's value (RFC 9110, section 14.4); a total of `*` is refused.
-    init?(headerValue: String) {
+    package init?(headerValue: String) {
         guard let (bounds, total) = Self.boundsAndTotal(headerValue), let total else { return nil }
         let ends = bounds.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1])
@@ -38,13 +38,13 @@ public struct ContentRange: Hashable, Sendable {
     }
 
     /// The size of the file in a 416 response: `bytes */1234`.
-    static func total(ofUnsatisfied headerValue: String) -> UInt64? {
+    package static func total(ofUnsatisfied headerValue: String) -> UInt64? {
         guard let (bounds, total) = boundsAndTotal(headerValue), bounds == "*" else { return nil }
         return total
     }
 
     /// Whether this is the requested range, up to the end of the file.
-    func matches(_ requested: ByteRange) -> Bool {
+    package func matches(_ requested: ByteRange) -> Bool {
         first == requested.first && last == min(requested.last ?? .max, total - 1)
     }
 

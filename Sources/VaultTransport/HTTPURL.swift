@@ -1,18 +1,18 @@
 /// An http or https URL in a strict form that all parsers read alike (RFC 3986, ASCII only).
 ///
 /// User information is refused: it is never sent, and would appear in messages.
-struct HTTPURL: Hashable, Sendable {
-    let isSecure: Bool
+package struct HTTPURL: Hashable, Sendable {
+    package let isSecure: Bool
     /// A lowercase name or address; IPv6 addresses have brackets.
-    let host: String
+    package let host: String
     /// Nil for the scheme's default port.
-    let port: UInt16?
+    package let port: UInt16?
     /// Empty or begins with a slash; percent-encoding is unchanged.
-    let path: String
-    let query: String?
+    package let path: String
+    package let query: String?
 
     /// Nil for anything but a plain http or https URL; a fragment is dropped.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count <= 8192, let schemeEnd = text.firstRange(of: "://") else { return nil }
         switch text[..<schemeEnd.lowerBound].lowercased() {
         case "http": isSecure = false
@@ -39,12 +39,12 @@ struct HTTPURL: Hashable, Sendable {
     func replacingPath(_ path: String) -> HTTPURL { HTTPURL(self, path: path) }
 
     /// The whole URL.
-    var text: String {
+    package var text: String {
         "\(isSecure ? "https" : "http")://\(authority)\(path)" + (query.map { "?\($0)" } ?? "")
     }
 
     /// The host, with the port if there is one.
-    var authority: String { host + (port.map { ":\($0)" } ?? "") }
+    package var authority: String { host + (port.map { ":\($0)" } ?? "") }
 
     /// Whether the host is a reserved name or address of this machine (RFC 6761, section 6.3; RFC 5735; RFC 4291).
     var isLoopback: Bool {

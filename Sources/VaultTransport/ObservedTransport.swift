@@ -70,7 +70,7 @@ public final class ThroughputMeter: Sendable {
     public func count(pause: Duration) { state.withLock { $0.pause += pause } }
 
     /// Counts bytes and the time spent waiting for them. False when a whole window was too slow.
-    func record(_ count: Int, after wait: Duration, limits: TransportLimits) -> Bool {
+    package func record(_ count: Int, after wait: Duration, limits: TransportLimits) -> Bool {
         state.withLock { state in
             var minimum = state.minimum ?? MinimumThroughput(limits)
             let isFastEnough = minimum.record(count, after: wait + state.pause)

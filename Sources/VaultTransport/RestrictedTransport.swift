@@ -51,7 +51,7 @@ public struct AllowedHosts: Hashable, Sendable {
     }
 
     /// - Parameter host: In lower case, as in ``HTTPURL``.
-    func allows(_ host: String) -> Bool {
+    package func allows(_ host: String) -> Bool {
         names.contains(host) || suffixes.contains { host.hasSuffix($0) && host.utf8.count > $0.utf8.count }
     }
 

@@ -6,12 +6,12 @@ public import VaultBase
 /// A location is validated when it is created: what is appended stays below it, and it is safe to show, since it never
 /// holds user information, a query or control characters.
 public struct SiteLocation: Hashable, Sendable {
-    enum Address: Hashable, Sendable {
+    package enum Address: Hashable, Sendable {
         case http(HTTPURL)
         case file(FilePath)
     }
 
-    let address: Address
+    package let address: Address
 
     init(_ address: Address) { self.address = address }
 

@@ -157,7 +157,7 @@ public struct TransportBody: AsyncSequence, Sendable {
     private let place: String
 
     /// - Throws: `.corrupt` when the declared length is over the request's limit.
-    init(
+    package init(
         for request: TransportRequest, length: UInt64?, entityTag: EntityTag?,
         chunks: @escaping @Sendable () -> any ChunkSource
     ) throws(VaultError) {
@@ -167,6 +167,22 @@ public struct TransportBody: AsyncSequence, Sendable {
         self.length = length
         self.entityTag = entityTag
         self.chunks = SingleUse(chunks)
+    }
+
+    /// The body of a transport on another network library.
+    ///
+    /// - Parameters:
+    ///   - chunks: The bytes as they arrive. Its errors end the body: a `VaultError` as it is, others as `.unavailable`.
+    ///   - length: In bytes; nil if the host did not declare it.
+    ///   - entityTag: The strong tag of the file, if the host sent one.
+    /// - Throws: `.corrupt` when the declared length is over the request's limit.
+    public init<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, for request: TransportRequest, length: UInt64?, entityTag: EntityTag? = nil
+    ) throws(VaultError) where Chunks.Element == [UInt8] {
+        let place = request.location.description
+        try self.init(for: request, length: length, entityTag: entityTag) {
+            ForeignChunks(source: chunks.makeAsyncIterator(), place: place)
+        }
     }
 
     /// The same body; `observe` is called with the length of each chunk before it is passed on, and ends the body by an error.
@@ -225,8 +241,31 @@ public struct TransportBody: AsyncSequence, Sendable {
 }
 
 /// The source of a body's bytes; nil at the end.
-protocol ChunkSource {
+package protocol ChunkSource {
     mutating func next() async throws(VaultError) -> [UInt8]?
+}
+
+/// Chunks of another library, without the empty ones.
+private struct ForeignChunks<Source: AsyncIteratorProtocol>: ChunkSource where Source.Element == [UInt8] {
+    var source: Source
+    let place: String
+
+    mutating func next() async throws(VaultError) -> [UInt8]? {
+        do {
+            while let chunk = try await source.next(isolation: #isolation) {
+                if !chunk.isEmpty { return chunk }
+            }
+            return nil
+        } catch let error as VaultError {
+            throw error
+        } catch is CancellationError {
+            throw VaultError.cancelled(place)
+        } catch {
+            throw VaultError(
+                .unavailable, "the transfer failed (\(String(describing: error).prefix(200)))", at: place,
+                remedy: "try again")
+        }
+    }
 }
 
 private struct ObservedChunks: ChunkSource {

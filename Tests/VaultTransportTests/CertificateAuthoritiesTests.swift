@@ -2,6 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 import VaultBase
+import VaultHTTP
 import VaultTransport
 
 /// Files of certificate authorities; their use is tested with redirects and proxies.

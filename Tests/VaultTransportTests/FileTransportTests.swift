@@ -3,6 +3,7 @@ import Foundation
 import SystemPackage
 import Testing
 import VaultBase
+import VaultHTTP
 import VaultTransport
 
 @Suite struct FileTransportTests {

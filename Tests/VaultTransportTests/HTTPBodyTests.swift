@@ -1,6 +1,7 @@
 import FaultServer
 import Testing
 import VaultBase
+import VaultHTTP
 import VaultTransport
 
 /// Bodies that are too short, too long, too slow or broken.

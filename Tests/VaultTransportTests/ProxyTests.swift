@@ -2,6 +2,7 @@ import FaultServer
 import SystemPackage
 import Testing
 import VaultBase
+import VaultHTTP
 import VaultTransport
 
 @Suite struct ProxyTests {

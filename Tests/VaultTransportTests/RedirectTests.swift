@@ -1,6 +1,7 @@
 import FaultServer
 import Testing
 import VaultBase
+import VaultHTTP
 import VaultTransport
 
 @Suite struct RedirectTests {

@@ -1,6 +1,7 @@
 import FaultServer
 import Testing
 import VaultBase
+import VaultHTTP
 import VaultTransport
 
 /// Hosts that send much more than the bodies of their responses.

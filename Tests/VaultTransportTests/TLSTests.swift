@@ -4,7 +4,8 @@ import SystemPackage
 import Testing
 import VaultBase
 
-@testable import VaultTransport
+import VaultTransport
+@testable import VaultHTTP
 
 /// The certificates and TLS versions that a client accepts.
 @Suite struct TLSTests {

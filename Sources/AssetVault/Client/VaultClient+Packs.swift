@@ -180,7 +180,7 @@ extension VaultClient {
         try await store.remove(id)
     }
 
-    /// Opens packs that wait in shared storage, without any network; see ``VaultStore/unlock(_:with:as:patience:)``.
+    /// Opens packs that wait in shared storage, without any network; see ``VaultStore/unlock(_:with:as:patience:onUpdate:)``.
     ///
     /// - Parameters:
     ///   - keys: pushed just now; nil asks the client's own key provider, which may know more than before. A pack that is

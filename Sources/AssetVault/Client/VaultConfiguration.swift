@@ -18,7 +18,7 @@ public struct VaultConfiguration: Sendable {
     public var keys: (any KeyProvider)?
     /// The form of packs in permanent storage; nil keeps the form of the earlier version, and opens a new pack.
     public var form: PackForm?
-    /// The list of packs that the site offers, such as a beta. Nil goes on with the store's, at first ``Channel/live``. The store
+    /// The list of packs that the site offers, such as a beta. Nil goes on with the store's, at first `Channel.live`. The store
     /// remembers it, as the app version and the device, once a fetch, a request or ``VaultClient/refresh(now:)`` has read the site with it.
     public var channel: Channel?
     /// The version of the app: of packs that are listed in several versions it takes the one for it, and packs for other app
@@ -26,7 +26,7 @@ public struct VaultConfiguration: Sendable {
     public var appVersion: AppVersion?
     /// What the device states of itself: of packs that are variants of each other only the one that fits it is fetched, unless
     /// others are named. Nil goes on with the store's; without any it is a device that states nothing, which gets the fallbacks
-    /// (``VaultClient/unstatedTraits`` says so). All variants are fetched only for ``DeviceTraits/allVariants``.
+    /// (``VaultClient/unstatedTraits`` says so). All variants are fetched only for `DeviceTraits.allVariants`.
     public var device: DeviceTraits?
     /// How much may be downloaded and installed, and from where.
     public var policy = PlanningPolicy()
@@ -38,11 +38,12 @@ public struct VaultConfiguration: Sendable {
     public var retries = RetryPolicy()
     /// How long to wait for another process that is changing the store.
     public var patience = Duration.seconds(30)
+    /// Reads the files of the site and its mirrors.
     public var transport: any Transport
 
     public init(
         site: SiteLocation, store: StoreLayout, trustedRoot: [UInt8]? = nil, keys: (any KeyProvider)? = nil,
-        transport: any Transport = SchemeTransport()
+        transport: any Transport = Self.standardTransport
     ) {
         self.site = site
         self.store = store

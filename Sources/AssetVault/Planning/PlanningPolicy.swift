@@ -18,7 +18,7 @@ public struct PlanningPolicy: Sendable {
     public var installedSize: UInt64?
 
     /// The only hosts that metadata and packs may come from, by redirects too. A transport of the app's own is handed them
-    /// with each request (``TransportRequest/allowedHosts``).
+    /// with each request (`TransportRequest.allowedHosts`).
     public var allowedHosts: AllowedHosts?
 
     /// Bytes of all packs once opened that resource requests may have in access together, in all processes.

@@ -17,7 +17,7 @@ extension PackFile {
     ///
     /// Header and footer were compared with the manifest when the pack was opened. The footer has the digests of index
     /// and catalog, the index those of the pieces. So a sound pack is, byte for byte, the one that its manifest
-    /// describes. The manifest's SHA-256 of the whole file is not verified here, but by ``OpenFile/sha256()``.
+    /// describes. The manifest's SHA-256 of the whole file is not verified here, but by `OpenFile.sha256()`.
     ///
     /// Throws `.corrupt` when the index is damaged, as the pieces can't be verified then.
     public func check(progress: (UInt64) -> Void = { _ in }) async throws(VaultError) -> PackVerification {

@@ -62,7 +62,8 @@ struct MetadataCopy {
                     try write(metadata.document)
                     files.delegated.formUnion(try ownRoles(delegatedBy: metadata))
                 } else {
-                    files.unknown.append(UnknownFile(name: name, problem: "the vault's keys have not signed it"))
+                    files.unknown.append(
+                        UnknownFile(name: name, problem: "the vault's keys have not signed it"))
                 }
             } catch {
                 guard error.category == .untrusted else { throw error }

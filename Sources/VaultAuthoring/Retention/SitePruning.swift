@@ -95,8 +95,8 @@ public struct SitePruning: Sendable {
 
     /// What would be removed.
     ///
-    /// - Throws: `untrusted` for a host whose metadata has expired: what an old state does not list may be live. What
-    ///   ``AuthorSession`` throws for a host that can't be continued from.
+    /// - Throws: `untrusted` for a host whose metadata has expired: what an old state does not list may be live. What a
+    ///   publication throws for a host that can't be continued from.
     public func plan() async throws(VaultError) -> Plan {
         try await planned { _ in }
     }

@@ -8,7 +8,7 @@ import VaultFileSystem
 /// Nothing is removed or replaced but the timestamp, and what an interrupted upload left incomplete. The order: packs; delegated roles,
 /// targets, snapshot; then, when all of it was read back, the timestamp, which publishes it. New roots come last where clients that don't
 /// have them accept the rest, as after a rotation, whose metadata old and new keys have signed; else before the timestamp. So
-/// does ``UpdateFramework/MetadataFolder/publish(_:now:)``.
+/// does `MetadataFolder.publish(_:now:)`.
 public struct SiteUpload: Sendable {
     private let site: FilePath
     private let destination: any UploadDestination

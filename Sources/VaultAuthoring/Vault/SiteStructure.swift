@@ -24,7 +24,7 @@ public struct SiteStructure: Sendable {
     public var teams: [Team] = []
     /// The number of bins for packs, as an exponent of 2; 0 for one list.
     public var binBits = 0
-    /// As declared: the first gets what is sealed, the others what is promoted to them. Empty for ``Channel/live`` alone, listed
+    /// As declared: the first gets what is sealed, the others what is promoted to them. Empty for `Channel.live` alone, listed
     /// by the top-level targets or their bins.
     public var channels: [Channel] = []
     /// In a team's own vault, which has no root: the role that it publishes.

@@ -7,6 +7,7 @@ import VaultAuthoring
 import VaultBase
 import VaultCrypto
 import VaultFileSystem
+import VaultHTTP
 import VaultSite
 import VaultTransport
 

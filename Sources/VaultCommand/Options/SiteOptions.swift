@@ -4,6 +4,7 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultFileSystem
+import VaultHTTP
 import VaultSite
 import VaultTransport
 

@@ -5,6 +5,7 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultFileSystem
+import VaultHTTP
 import VaultSite
 import VaultTransport
 

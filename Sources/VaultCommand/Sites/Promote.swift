@@ -5,6 +5,7 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
+import VaultHTTP
 import VaultSite
 import VaultTransport
 

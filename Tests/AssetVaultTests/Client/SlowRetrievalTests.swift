@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 import VaultAuthoring
 import VaultFileSystem
+import VaultHTTP
 import VaultTransport
 
 @testable import AssetVault

@@ -1,6 +1,7 @@
 import AssetVault
 import FaultServer
 import Testing
+import VaultHTTP
 import VaultTransport
 
 /// The updates of a client, pause and cancellation.

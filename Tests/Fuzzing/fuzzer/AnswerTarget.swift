@@ -2,6 +2,7 @@ import FaultServer
 import Foundation
 import Synchronization
 import VaultBase
+import VaultHTTP
 import VaultTransport
 
 /// Sends any bytes as a host's answer, then closes the connection. The first byte chooses the request: a whole file, a part

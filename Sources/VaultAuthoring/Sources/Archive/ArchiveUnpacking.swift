@@ -6,7 +6,7 @@ public import VaultFileSystem
 
 /// Unpacks untrusted archives: zip, 7z, and tar, plain or compressed by gzip, bzip2, xz or zstd.
 ///
-/// Accepts only regular files and folders, by the rules of ``EntryPath``. Refuses, by name, all other kinds, encrypted
+/// Accepts only regular files and folders, by the rules of `EntryPath`. Refuses, by name, all other kinds, encrypted
 /// entries, and paths that are equal, or equal without letter case or normalisation; refuses truncated archives and
 /// bytes after their end. Memory does not grow with the files, but the archive determines the decompressor's window.
 ///

@@ -6,7 +6,7 @@ import VaultFileSystem
 
 /// A scanned folder whose files are to be packed.
 ///
-/// Contains only regular files and folders: a link, device, FIFO or socket, a name against the rules of ``EntryPath``,
+/// Contains only regular files and folders: a link, device, FIFO or socket, a name against the rules of `EntryPath`,
 /// and paths that collide on a file system that ignores letter case or normalisation are refused by name. A file needs
 /// 24 bytes of memory and its path.
 public struct SourceFolder: ~Copyable, Sendable {

@@ -3,6 +3,7 @@ import SystemPackage
 import UpdateFramework
 import VaultBase
 import VaultFileSystem
+import VaultHTTP
 import VaultTransport
 
 /// The client of this project behind the command line that TUF's conformance suite drives.

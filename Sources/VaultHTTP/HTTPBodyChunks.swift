@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import VaultBase
+import VaultTransport
 
 /// An arriving body, part by part as the connection gives it; fails when it arrives too slowly.
 struct HTTPBodyChunks: ChunkSource {

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import VaultBase
 import VaultFileSystem
+import VaultTransport
 
 /// The head of a response, validated against the request.
 struct HTTPResponseHead {

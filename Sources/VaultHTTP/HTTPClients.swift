@@ -5,6 +5,7 @@ import Synchronization
 public import SystemPackage
 public import VaultBase
 import VaultFileSystem
+import VaultTransport
 
 /// One client for each name reached over TLS, which checks certificates against that name; and one for everything else.
 final class HTTPClients: Sendable {

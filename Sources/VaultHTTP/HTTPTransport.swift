@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 public import VaultBase
+public import VaultTransport
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.URL

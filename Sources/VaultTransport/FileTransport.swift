@@ -1,32 +1,6 @@
 public import VaultBase
 import VaultFileSystem
 
-/// Reads any site with the transport for its URL scheme.
-public struct SchemeTransport: Transport {
-    private let http: HTTPTransport
-    private let file = FileTransport()
-
-    /// The parameters apply to http and https; see ``HTTPTransport``.
-    public init(
-        limits: TransportLimits = TransportLimits(), allowedHosts: AllowedHosts? = nil,
-        proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil
-    ) {
-        http = HTTPTransport(
-            limits: limits, allowedHosts: allowedHosts, proxy: proxy,
-            certificateAuthorities: certificateAuthorities)
-    }
-
-    public func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
-        switch request.location.address {
-        case .http: try await http.get(request)
-        case .file: try await file.get(request)
-        }
-    }
-
-    /// Closes all connections; see ``HTTPTransport/shutdown()``.
-    public func shutdown() async { await http.shutdown() }
-}
-
 /// Reads a site in a folder: on this machine, a mounted share or a USB stick.
 ///
 /// Links are followed: whoever can create them can read the files anyway.
@@ -37,7 +11,7 @@ public struct FileTransport: Transport {
         guard let path = request.location.path else {
             throw VaultError(
                 .usage, "not a folder or file URL", at: request.location.description,
-                remedy: "read it with an HTTP transport")
+                remedy: "enable the package's trait HTTP, or give a transport that reads URLs")
         }
         let file: OpenFile
         do {

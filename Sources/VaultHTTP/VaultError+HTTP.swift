@@ -5,6 +5,7 @@ import NIOPosix
 import NIOSSL
 import SystemPackage
 import VaultBase
+import VaultTransport
 
 extension VaultError {
     /// Explains a failed request or a broken body: the host or the network failed.
