@@ -15,14 +15,7 @@ fail() {
 step "1. Build the command and the game"
 build_command
 need_packages python3 curl nginx-light
-maze=${MAZE_COMMAND:-}
-if [ -z "$maze" ]; then
-    # One folder for both builds: what they share is compiled once. The build description in it is the other package's.
-    # shellcheck disable=SC2086 # a list of words
-    set -- $shipped --package-path Samples/maze --scratch-path .build --disable-build-manifest-caching
-    swift build "$@" --product maze
-    maze=$(swift build "$@" --show-bin-path)/maze
-fi
+build_app maze
 
 make_work_folder
 repository=$PWD
@@ -99,7 +92,7 @@ mkdir -m 700 keys
 install -m 600 game/keys/vault.jwks keys/game.jwks
 # Always in the background or a pipe: there it replaces its shell, so that a signal reaches the game itself.
 play() {
-    exec "$maze" "$site" --store player --trust game/trusted-root.json --keys keys "$@"
+    exec "$app" "$site" --store player --trust game/trusted-root.json --keys keys "$@"
 }
 
 step "5. Level one is played while level two downloads; then the game is killed"

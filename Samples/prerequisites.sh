@@ -55,6 +55,17 @@ build_command() {
     assetvault=$(swift build $shipped --package-path "${1:-.}" --show-bin-path)/assetvault
 }
 
+# build_app NAME: the sample app Samples/NAME, in `app`. Its build shares the folder of the command's, so that what both need is compiled
+# once; the build description in that folder is the other package's.
+# shellcheck disable=SC2086 # a list of words
+build_app() {
+    set -- "$1" $shipped --package-path "Samples/$1" --scratch-path .build --disable-build-manifest-caching
+    name=$1
+    shift
+    swift build "$@" --product "$name" >&2
+    app=$(swift build "$@" --show-bin-path)/$name
+}
+
 # step TEXT: a heading.
 step() { printf '\n\033[1m%s\033[0m\n' "== $*"; }
 

@@ -8,14 +8,7 @@ cd "$(dirname "$0")/.."
 
 step "1. Build the command and the app"
 build_command
-app=${REQUESTS_COMMAND:-}
-if [ -z "$app" ]; then
-    # One folder for both builds, as in maze.sh.
-    # shellcheck disable=SC2086 # a list of words
-    set -- $shipped --package-path Samples/requests --scratch-path .build --disable-build-manifest-caching
-    swift build "$@" --product requests
-    app=$(swift build "$@" --show-bin-path)/requests
-fi
+build_app requests
 make_work_folder
 repository=$PWD
 cd "$work"
