@@ -69,7 +69,7 @@ struct ProgressLinesTests {
     @Test func commandsOfAStore() async throws {
         try await world.run("downloader $SITE $STORE $TRUST --request install").succeeded()
         // Lines are 100 ms apart, and a quick machine opens a pack sooner.
-        let slow = Sandbox.injecting("delay_enter=300000", into: "pwrite64", number: 2)
+        let slow = Sandbox.injecting("delay_enter=60000", into: "pwrite64", from: 1)
         let unlocked = try await lines(of: "unlock $STORE $KEYS", through: slow)
         #expect(unlocked.contains { $0.activity == "opening" && $0.total != nil && $0.fraction != nil })
         #expect(unlocked.contains { $0.note == "loaded  one" })
