@@ -65,9 +65,11 @@ struct CurrentSite {
     }
 
     /// A site that was just verified at a host, or published.
-    init(_ tree: TargetTree, isReplacement: Bool) {
+    ///
+    /// - Parameter root: a later one than the tree's, which is to be published; nil for that.
+    init(_ tree: TargetTree, under root: VerifiedRoot? = nil, isReplacement: Bool) {
         self.tree = tree
-        root = tree.chain.root
+        self.root = root ?? tree.chain.root
         self.isReplacement = isReplacement
         warnings = []
     }
