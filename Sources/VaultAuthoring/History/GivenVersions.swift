@@ -56,10 +56,11 @@ struct GivenVersions {
     /// Whether an ID shows what a pack is called.
     static func isReadable(_ id: PackID) -> Bool { PackNames.isName(id) && id != anyName }
 
-    /// Whether an unfinished publication gave a pack of these bytes its number.
+    /// Whether an unfinished publication gave a pack of these bytes its number, for the same versions of the app.
     func isUnfinished(_ pack: PackManifest) -> Bool {
         let records = unfinished.flatMap(\.records).filter { $0.path == pack.id.targetPath }
-        return records.flatMap(\.eachVersion).contains { $0.hashes.sha256 == pack.sha256 }
+        let versions = records.compactMap { try? ListedPack($0) }.flatMap(\.versions)
+        return versions.contains { $0.sha256 == pack.sha256 && $0.offer.apps == pack.offer.apps }
     }
 
     /// The packs of listings that wait for signatures.
