@@ -75,10 +75,15 @@ struct GivenVersions {
     ///
     /// - Parameters:
     ///   - next: the highest number of each pack that is listed from now on.
-    ///   - replaced: roles that are signed anew. The numbers of their unfinished files would be known no longer.
-    func member(listing next: [PackID: UInt64], replacing replaced: Set<MetadataRole>) -> JSONValue? {
-        let given = unfinished.filter { replaced.contains($0.role) }.map(\.numbers)
-            .reduce(Self.highest(recorded, listed), Self.highest)
+    ///   - replaced: roles that are signed anew. The numbers of their unfinished files would be known no longer, nor, with new top-level
+    ///     targets, those of roles that only unfinished ones name.
+    ///   - roles: those that list packs from now on.
+    func member(
+        listing next: [PackID: UInt64], replacing replaced: Set<MetadataRole>, in roles: Set<MetadataRole>
+    ) -> JSONValue? {
+        let isWhole = replaced.contains(.targets)
+        let given = unfinished.filter { replaced.contains($0.role) || isWhole && !roles.contains($0.role) }
+            .map(\.numbers).reduce(Self.highest(recorded, listed), Self.highest)
         var hidden = given.filter { $0.value > next[$0.key] ?? 0 }
         if next.keys.contains(where: \.isNamesTable), let anyName = Self.anyName {
             for (id, number) in hidden where Self.isReadable(id) {
