@@ -56,10 +56,11 @@ struct GivenVersions {
     /// Whether an ID shows what a pack is called.
     static func isReadable(_ id: PackID) -> Bool { PackNames.isName(id) && id != anyName }
 
-    /// Whether an unfinished publication gave a pack of these bytes its number.
+    /// Whether an unfinished publication gave a pack of these bytes its number, for the same versions of the app.
     func isUnfinished(_ pack: PackManifest) -> Bool {
         let records = unfinished.flatMap(\.records).filter { $0.path == pack.id.targetPath }
-        return records.flatMap(\.eachVersion).contains { $0.hashes.sha256 == pack.sha256 }
+        let versions = records.compactMap { try? ListedPack($0) }.flatMap(\.versions)
+        return versions.contains { $0.sha256 == pack.sha256 && $0.offer.apps == pack.offer.apps }
     }
 
     /// The packs of listings that wait for signatures.
@@ -74,10 +75,15 @@ struct GivenVersions {
     ///
     /// - Parameters:
     ///   - next: the highest number of each pack that is listed from now on.
-    ///   - replaced: roles that are signed anew. The numbers of their unfinished files would be known no longer.
-    func member(listing next: [PackID: UInt64], replacing replaced: Set<MetadataRole>) -> JSONValue? {
-        let given = unfinished.filter { replaced.contains($0.role) }.map(\.numbers)
-            .reduce(Self.highest(recorded, listed), Self.highest)
+    ///   - replaced: roles that are signed anew. The numbers of their unfinished files would be known no longer, nor, with new top-level
+    ///     targets, those of roles that only unfinished ones name.
+    ///   - roles: those that list packs from now on.
+    func member(
+        listing next: [PackID: UInt64], replacing replaced: Set<MetadataRole>, in roles: Set<MetadataRole>
+    ) -> JSONValue? {
+        let isWhole = replaced.contains(.targets)
+        let given = unfinished.filter { replaced.contains($0.role) || isWhole && !roles.contains($0.role) }
+            .map(\.numbers).reduce(Self.highest(recorded, listed), Self.highest)
         var hidden = given.filter { $0.value > next[$0.key] ?? 0 }
         if next.keys.contains(where: \.isNamesTable), let anyName = Self.anyName {
             for (id, number) in hidden where Self.isReadable(id) {

@@ -53,7 +53,7 @@ final class HostedSite: Sendable {
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
         // Packs of a role that can't be read would look new.
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
-        let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
+        var copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
         successionWarnings = try await vault.requireNoNewer(
             than: tree, under: copy.roots, at: site.place(of: timestamp.fileName))
         var unknownFiles = try await copy.readUnfinished(
@@ -73,6 +73,7 @@ final class HostedSite: Sendable {
         }
         self.unknownFiles = unknownFiles
         isReplacement = try vault.isReplaced(by: tree, under: copy.roots)
+        try await copy.add(rootsIn: MetadataFolder(vault.siteMetadata))
         self.vault = vault.following(folder)
         self.site = site
         self.copy = copy
@@ -80,6 +81,9 @@ final class HostedSite: Sendable {
         self.scratch = scratch
         self.now = now
     }
+
+    /// The newest, which the host need not have.
+    var root: VerifiedRoot { copy.roots.last ?? tree.chain.root }
 
     /// Where further metadata are.
     var source: any MetadataSource { site }

@@ -8,8 +8,8 @@ import VaultSite
 struct MetadataCopy {
     let site: Site
     let folder: MetadataFolder
-    /// From the first one on.
-    let roots: [VerifiedRoot]
+    /// From the first one on: the host's, then those of the vault that follow and were not uploaded.
+    private(set) var roots: [VerifiedRoot]
 
     /// - Parameters:
     ///   - tree: the verified metadata of the host.
@@ -26,6 +26,27 @@ struct MetadataCopy {
         for root in roots { try write(root.document) }
         for role in tree.targetsRoles { try write(role.document) }
         for document in [chain.snapshot.document, chain.timestamp.document] { try write(document) }
+    }
+
+    /// Adds the roots that a publication left to upload, where they follow from the host's newest: their keys are in the vault.
+    mutating func add(rootsIn toUpload: MetadataFolder) async throws(VaultError) {
+        // After another root under the host's number, they would undo that.
+        guard var newest = roots.last,
+            try await isSame(newest, in: toUpload)
+        else { return }
+        while let file = try await toUpload.metadata(of: .root, version: newest.version + 1),
+            let next = try? newest.successor(verifying: file)
+        {
+            try write(next.document)
+            roots.append(next)
+            newest = next
+        }
+    }
+
+    /// Whether a folder has no other file in the place of a root.
+    private func isSame(_ root: VerifiedRoot, in other: MetadataFolder) async throws(VaultError) -> Bool {
+        guard let file = try await other.metadata(of: .root, version: root.version) else { return true }
+        return file.document.bytes == root.document.bytes
     }
 
     /// A file whose number is taken, though it is no metadata of the vault, and why it is none.

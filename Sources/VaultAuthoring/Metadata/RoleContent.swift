@@ -46,7 +46,8 @@ struct SiteContent {
     func completed(_ role: RoleContent, replacing replaced: Set<MetadataRole> = []) -> RoleContent {
         guard role.role == .targets else { return role }
         var role = role
-        role.lastVersions = given.member(listing: numbers, replacing: replaced)
+        role.lastVersions = given.member(
+            listing: numbers, replacing: replaced, in: Set(roles.map(\.role)))
         return role
     }
 }

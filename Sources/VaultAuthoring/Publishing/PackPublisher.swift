@@ -91,14 +91,19 @@ struct PackPublisher {
             return try await files.name(
                 UnnamedPack(sealing: order, source, in: folder, progress: progress))
         }
-        if previous.length <= Self.smallPack, try files.isOnlyHosted(previous) {
+        // A number stands for one content and one range of the app's versions: old apps keep the version that is for them.
+        let isSameRange = previous.offer.apps == order.offer.apps
+        if isSameRange, previous.length <= Self.smallPack, try files.isOnlyHosted(previous) {
             let sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
             if sealed.result.manifest.sha256 == previous.sha256 {
                 return SealingResult(manifest: sealed.result.manifest, reusedPieces: previous.pieceCount)
             }
         }
         let (earlier, hosted) = try await files.published(previous, key: order.key)
-        order.versioning = .following(earlier, above: given.lastPublished(of: order.id))
+        func versioning(above last: UInt64) -> PackVersioning {
+            isSameRange ? .following(earlier, above: last) : .exactly(max(previous.version, last) + 1)
+        }
+        order.versioning = versioning(above: given.lastPublished(of: order.id))
         order.previous = earlier
         var sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         if let hosted, !sealed.result.missedPieces.isEmpty {
@@ -110,7 +115,7 @@ struct PackPublisher {
         if sealed.result.manifest.version <= last, sealed.result.manifest.sha256 != previous.sha256,
             !given.isUnfinished(sealed.result.manifest)
         {
-            order.versioning = .following(earlier, above: last)
+            order.versioning = versioning(above: last)
             sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         }
         // The previous version is present and verified.

@@ -40,10 +40,12 @@ struct KeptMetadata {
     /// In bytes, by hosted path.
     private(set) var lengths: [String: UInt64] = [:]
 
-    /// - Parameter versions: how many versions of each pack stay.
+    /// - Parameters:
+    ///   - versions: how many versions of each pack stay.
+    ///   - roots: all roots of the site.
     init(
         in folder: MetadataFolder, tree: TargetTree, now: UTCTime, versions: Int,
-        signedBy signers: PackSigners
+        under roots: [VerifiedRoot]
     ) throws(VaultError) {
         files = try folder.versions()
         for file in files where file.role == .root { kept[file] = .current }
@@ -63,7 +65,7 @@ struct KeptMetadata {
                 for file in listed { try keepWithTargets(file, in: folder, reason) }
             }
         }
-        try keepNewest(versions, in: folder, signers)
+        try keepNewest(versions, in: folder, tree, roots)
     }
 
     /// Keeps what is sealed and waits for a signature.
@@ -102,13 +104,24 @@ struct KeptMetadata {
         for record in try folder.metadata(in: file)?.records ?? [] { keepTarget(record.hostedPath, reason) }
     }
 
-    /// The newest file that lists each of the last versions of a pack.
-    private mutating func keepNewest(_ count: Int, in folder: MetadataFolder, _ signers: PackSigners)
-        throws(VaultError)
-    {
-        var listings: [[UInt8]: [UInt64: (file: MetadataFileName, target: String)]] = [:]
+    private struct Listing {
+        let file: MetadataFileName
+        let target: String
+        /// Whether only keys have signed it that the newest root does not name.
+        let isDoubtful: Bool
+    }
+
+    /// The newest file that lists each of the last versions of a pack. What removed keys alone have signed comes last: a thief of one
+    /// could sign as many higher versions as stay.
+    private mutating func keepNewest(
+        _ count: Int, in folder: MetadataFolder, _ tree: TargetTree, _ roots: [VerifiedRoot]
+    ) throws(VaultError) {
+        let signers = PackSigners(under: roots, of: tree)
+        let history = SignatureHistory(of: .targets, under: roots)
+        var listings: [[UInt8]: [UInt64: Listing]] = [:]
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             guard let metadata = try? folder.metadata(in: file) else { continue }
+            let isDoubtful = file.role?.listsOwnPacks ?? false && history.standing(of: metadata) != .current
             for record in try metadata.records where signers.authorize(record, in: metadata) {
                 if lastListing[record.hostedPath] == nil {
                     lastListing[record.hostedPath] = file
@@ -116,14 +129,17 @@ struct KeptMetadata {
                 }
                 guard let pack = try? ListedPack(record).pack else { continue }
                 let path = Array(record.path.utf8)
-                if listings[path]?[pack.version] == nil {
-                    listings[path, default: [:]][pack.version] = (file, record.hostedPath)
-                }
+                if let known = listings[path]?[pack.version], isDoubtful || !known.isDoubtful { continue }
+                listings[path, default: [:]][pack.version] = Listing(
+                    file: file, target: record.hostedPath, isDoubtful: isDoubtful)
             }
         }
         for versions in listings.values {
-            for version in versions.keys.sorted(by: >).prefix(count) {
-                guard let listing = versions[version] else { continue }
+            let sorted = versions.sorted { first, second in
+                let isEqual = first.value.isDoubtful == second.value.isDoubtful
+                return isEqual ? first.key > second.key : second.value.isDoubtful
+            }
+            for (_, listing) in sorted.prefix(count) {
                 keep(listing.file, .restorable)
                 keepTarget(listing.target, .restorable)
             }

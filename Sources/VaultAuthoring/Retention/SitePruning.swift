@@ -147,7 +147,7 @@ public struct SitePruning: Sendable {
     private func plan(of site: PrunedSite) throws(VaultError) -> Plan {
         var metadata = try KeptMetadata(
             in: MetadataFolder(site.metadata), tree: site.tree, now: now, versions: kept,
-            signedBy: PackSigners(under: site.roots, of: site.tree))
+            under: site.roots)
         if let pending = site.pending { try metadata.keepTargets(listedIn: pending) }
         var plan = Plan()
         for file in metadata.files {
@@ -192,7 +192,7 @@ public struct SitePruning: Sendable {
             let folder = MetadataFolder(vault.metadata)
             var metadata = try KeptMetadata(
                 in: folder, tree: host.tree, now: now, versions: kept,
-                signedBy: PackSigners(under: try await vault.roots(), of: host.tree))
+                under: try await vault.roots())
             try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
             let times = try PublicationTimes(in: folder)
             func end(of file: MetadataFileName) throws(VaultError) -> UTCTime? {

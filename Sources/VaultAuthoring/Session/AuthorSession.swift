@@ -64,7 +64,7 @@ struct AuthorSession {
             lifetime: settings.lifetime, now: request.now, offlineUntil: request.offlineUntil)
         self.host = host
         if let host {
-            published = .site(CurrentSite(host.tree, isReplacement: host.isReplacement))
+            published = .site(CurrentSite(host.tree, under: host.root, isReplacement: host.isReplacement))
         } else if let role = settings.structure.ownRole {
             published = .teamRole(
                 try PublishedTeamRole(of: role, in: vault, passphrase: request.passphrase))

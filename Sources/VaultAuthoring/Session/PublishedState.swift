@@ -52,8 +52,7 @@ struct CurrentSite {
                 hint: .publishingFromHost)
         }
         if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {
-            let tree = try await TargetTree.verifying(
-                metadata, pinnedRoot: pinned.document.bytes, now: .earliest)
+            let tree = try await Self.tree(in: metadata, pinnedRoot: pinned.document.bytes)
             self.tree = tree
             root = tree.chain.root
         } else {
@@ -65,11 +64,32 @@ struct CurrentSite {
     }
 
     /// A site that was just verified at a host, or published.
-    init(_ tree: TargetTree, isReplacement: Bool) {
+    ///
+    /// - Parameter root: a later one than the tree's, which is to be published; nil for that.
+    init(_ tree: TargetTree, under root: VerifiedRoot? = nil, isReplacement: Bool) {
         self.tree = tree
-        root = tree.chain.root
+        self.root = root ?? tree.chain.root
         self.isReplacement = isReplacement
         warnings = []
+    }
+
+    /// Throws `missing` where a file of a role is gone that the vault signs itself, and what is wrong with another one: its packs would look
+    /// new, and get numbers that clients have.
+    private static func tree(
+        in metadata: MetadataFolder, pinnedRoot: [UInt8]
+    ) async throws(VaultError) -> TargetTree {
+        do throws(VaultError) {
+            let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinnedRoot, now: .earliest)
+            let refused = tree.refusals.first { OwnRoles.contains($0.role) }
+            if let refused { throw refused.error }
+            return tree
+        } catch {
+            guard error.category == .unavailable else { throw error }
+            throw VaultError(
+                .missing, "the site lists it, and it is not here", at: error.place,
+                remedy: "bring it back from your host or backup, or go on from what the host has",
+                hint: .publishingFromHost)
+        }
     }
 
     /// The roles that a vault signs itself: the top-level targets, and those of all channels.

@@ -169,7 +169,7 @@ extension VaultFolder {
 
     private var uploadRemedy: String {
         "upload \(site) first; where that is refused, since another publisher has taken its numbers, or where it is to be published by"
-            + " nobody, remove \(siteMetadata) and \(memory): nobody has seen what they hold"
+            + " nobody, remove \(memory), and all but *.root.json from \(siteMetadata): nobody has seen what they hold"
     }
 
     /// Of the timestamp in the site's folder, with the newest of the host's roots that verifies it.

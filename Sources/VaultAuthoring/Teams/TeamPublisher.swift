@@ -30,7 +30,7 @@ struct TeamPublisher {
         // The delegating vault may require several signatures and its threshold is unknown here, so every key in keys/ signs.
         var members = old?.json ?? [:]
         members[GivenVersions.member] = try await GivenVersions(of: session).member(
-            listing: GivenVersions.numbers(of: records), replacing: [role])
+            listing: GivenVersions.numbers(of: records), replacing: [role], in: [role])
         let trusts = [published.trust] + published.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
         let file = try signing.sign(role, for: trusts, delegatedBy: "the team's vault") {
             [members] version, expires throws(VaultError) in

@@ -9,6 +9,11 @@ import VaultSite
 /// a site below it is an old one, whatever its root lets clients forget.
 struct RollbackCheck {
     static let again = "publish again with --against and the host's URL, then upload"
+    /// Keeps new roots, which no host need have.
+    private static let goingOn =
+        again
+        + "; where that is refused, remove the vault's .published, and all but *.root.json from the site's metadata/, before: nobody has seen"
+        + " what they hold"
 
     private let own: SeenMetadata
     private let seen: SeenMetadata?
@@ -71,9 +76,7 @@ struct RollbackCheck {
     static func taken(_ what: String, at place: String) -> VaultError {
         VaultError(
             .busy, "another publisher has taken \(what): the destination has other content", at: place,
-            remedy: again
-                + "; where that is refused, remove metadata/ of the site and the vault's .published before: nobody has seen what they hold"
-        )
+            remedy: goingOn)
     }
 
     /// What the site puts in place of a newer timestamp, as clients forget that.
@@ -156,8 +159,7 @@ extension RollbackCheck {
             "it is newer than the site, which lists \(role) version \(version), and keys have signed it that are still valid: a new"
                 + " root does not make an old site the newest", at: place,
             remedy:
-                "take the vault as it was before its keys were replaced, publish with --against and the host's URL, upload, and replace"
-                + " them then; after a theft copy the host's metadata/ into the site before, or replace the \(role.type) key as well"
+                "\(Self.goingOn); after a theft copy the host's metadata/ into the site instead, or replace the \(role.type) key as well"
         )
     }
 }
