@@ -15,7 +15,7 @@ public enum StatusUpdate: Sendable, Equatable {
     case progress(PackID, written: UInt64, bytes: UInt64, total: UInt64)
     /// The host does not support Range requests: all of the pack is sent, also what is here already.
     case sentWhole(PackID, SiteLocation)
-    /// Disk space for the pack is missing, in bytes. Packs that may go are removed now; where that is not enough, the pack fails.
+    /// Disk space for the pack is missing, in bytes. Purgeable packs are removed now; if that is not enough, the pack fails.
     case diskSpaceLow(PackID, missing: UInt64)
     /// The network is metered: the pack, which nobody asked for, is not downloaded. A final update follows.
     case deferred(PackID)

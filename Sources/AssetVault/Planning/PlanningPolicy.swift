@@ -23,7 +23,7 @@ public struct PlanningPolicy: Sendable {
 
     /// Bytes of all packs once opened that resource requests may have in access together, in all processes.
     public var accessedSize: UInt64?
-    /// Bytes that stay free on each disk: packs that may go are removed before less is.
+    /// Bytes that stay free on each disk: purgeable packs are removed before less is free.
     public var lowWaterMark: UInt64 = 16 << 20
 
     /// Whether packs that nobody asked for, and that none of the given keys opens, are downloaded, to wait for their key. Requested

@@ -195,8 +195,8 @@ final class PostedNote: Sendable {
     }
 }
 
-/// The packs whose access ended in this process, noted for other processes as long as it runs: of packs that may go, those of programs
-/// that don't run go first.
+/// The packs whose access ended in this process, noted for other processes as long as it runs: of purgeable packs, those of
+/// programs that don't run are removed first.
 final class RequestedPacks: Sendable {
     private let notes: AccessNotes
     private let state = Mutex(State())

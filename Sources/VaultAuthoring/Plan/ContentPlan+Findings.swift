@@ -23,7 +23,7 @@ extension ContentPlan {
             findings.append(
                 .warning(
                     "unchecked-devices",
-                    "limits were held against \(contents.count) of \(deviceCount) devices",
+                    "limits were checked for \(contents.count) of \(deviceCount) devices",
                     at: "device", remedy: "declare fewer values of traits, or name devices"))
         }
         for content in contents {

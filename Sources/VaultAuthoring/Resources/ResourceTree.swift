@@ -118,7 +118,7 @@ public struct ResourceTree: Sendable {
                 .warning(
                     "equal-preservation", "all tags of '\(family)' have the preservation 100",
                     at: family.description,
-                    remedy: "leave less to what may go first: equal priorities say nothing"))
+                    remedy: "lower the preservation of the tags to purge first: equal priorities give no order"))
         }
         return findings
     }

@@ -117,7 +117,7 @@ struct UpdatePrinter: ~Copyable {
         case .diskSpaceLow(let id, let missing):
             clear()
             Console.note(
-                "low on disk space: \(missing) bytes are missing for \(id); what may go is removed")
+                "low on disk space: \(missing) bytes are missing for \(id); purgeable packs are removed")
         case .deferred(let id): deferred.insert(id)
         case .awaitingKey(let id, let error): noteLocked(id, error)
         case .finished(let id, let state):

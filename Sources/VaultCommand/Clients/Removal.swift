@@ -148,13 +148,14 @@ struct Preserve: AsyncParsableCommand {
 
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove packs that may go, to free disk space.",
+        abstract: "Remove purgeable packs, to free disk space.",
         discussion: """
-            What may go are packs that are purgeable, variants that another one replaced on this device, and on-demand packs of \
-            resource trees; nothing that any process has in access. Those with the lowest preservation priority go first, of these \
-            the least recently used. They come back when they are requested. A fetch or a request that needs disk space does the \
-            same by itself. With --withdrawn exactly the packs go that the site no longer lists, as 'status' shows them, also those \
-            that are not purgeable; they come back with the next fetch after the site lists them again.
+            Purgeable packs are those declared so, variants that another one replaced on this device, and on-demand packs of \
+            resource trees. A pack that any process has in access is never removed. Packs with the lowest preservation priority \
+            are removed first; of equal priority, the least recently used. They are downloaded again when they are requested. A \
+            fetch or a request that needs disk space purges in the same way. --withdrawn removes exactly the packs that the site \
+            no longer lists, as 'status' shows them, whether purgeable or not; a fetch downloads them again once the site lists \
+            them again.
 
             EXAMPLE
               assetvault purge --store ~/.game --until-free 2GB --dry-run
@@ -164,13 +165,13 @@ struct Purge: AsyncParsableCommand {
 
     @Option(
         name: .customLong("until-free"),
-        help: ArgumentHelp("Stop when so many bytes are free; without it all go.", valueName: "size"))
+        help: ArgumentHelp("Stop when so many bytes are free; without it all purgeable packs are removed.", valueName: "size"))
     var free: ByteCount?
 
     @Flag(help: "Remove the packs that the site no longer lists, and no others.")
     var withdrawn = false
 
-    @Flag(help: "Say what would go, in order, and remove nothing.")
+    @Flag(help: "Print what would be removed, in order, and remove nothing.")
     var dryRun = false
 
     @Flag(help: "Print JSON.")
@@ -198,7 +199,7 @@ struct Purge: AsyncParsableCommand {
         let missing = wanted - report.freeSizeAfter
         throw VaultError(
             .diskFull,
-            "\(Bar.size(report.freeSizeAfter)) \(dryRun ? "would be" : "are") free, \(Bar.size(missing)) less than wanted: no other pack may go",
+            "\(Bar.size(report.freeSizeAfter)) \(dryRun ? "would be" : "are") free, \(Bar.size(missing)) less than wanted: no other pack is purgeable",
             at: self.store.store, remedy: "remove packs, declare some purgeable, or free space elsewhere",
             missingBytes: missing)
     }
@@ -222,7 +223,7 @@ struct PurgeReport: Report {
     var notes: [String] {
         if packs.isEmpty {
             let (isEnough, free) = (freeSize >= wantedSize ?? .max, Bar.size(freeSize))
-            return [isEnough ? "enough is free: \(free)" : "nothing may go; \(free) are free"]
+            return [isEnough ? "enough is free: \(free)" : "no pack is purgeable; \(free) are free"]
         }
         let time = isDryRun ? "would be free then" : "are free now"
         return ["\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(time)"]

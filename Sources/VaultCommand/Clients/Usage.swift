@@ -9,9 +9,9 @@ struct Usage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what a store takes on the disk, and what for.",
         discussion: """
-            Of each pack it says its size, sealed and opened, its tags, which processes have it in access, whether it may be removed \
-            when disk space is needed, its preservation priority and when it was read last. The initial install, what is prefetched \
-            and what is in access are held against --limits; the exit code is 78 where one is exceeded.
+            Of each pack it says its size, sealed and opened, its tags, which processes have it in access, whether it may be \
+            removed when disk space is needed, its preservation priority and when it was read last. The initial install, what is \
+            prefetched and what is in access are compared with --limits; exit code 78 means that one is exceeded.
 
             EXAMPLE
               assetvault usage --store ~/.game --limits odr-2015
@@ -153,7 +153,7 @@ struct UsageReport: Report {
         [
             ("in access", "█", usage.sizeOnDisk(where: \.isInAccess)),
             ("stays", "▓", usage.sizeOnDisk { !$0.isInAccess && $0.purgeReason == nil }),
-            ("may go", "░", purgeableSize),
+            ("purgeable", "░", purgeableSize),
         ]
     }
 
@@ -171,7 +171,7 @@ extension StoreUsage.Pack {
         }
         if isInAccess { return "being read" }
         if form == nil { return "not ready for use" }
-        return purgeReason.map { "may go: \($0.words)" } ?? "stays"
+        return purgeReason.map { "purgeable: \($0.words)" } ?? "stays"
     }
 
     /// What decides when it goes.

@@ -63,7 +63,7 @@ struct Audit: LongCommand {
         guard manifestOptions.site == nil, manifestOptions.manifest == nil else {
             throw VaultError(
                 .usage, "a site has its own manifests", at: subject,
-                remedy: "leave --site and --manifest away, or name a pack")
+                remedy: "omit --site and --manifest, or name a pack")
         }
         return await SiteAudit(
             of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),
