@@ -131,7 +131,7 @@ public final class HTTPTransport: Transport {
 
 /// The target of a redirect (RFC 9110, section 15.4).
 enum Redirect {
-    /// Nil when the response is no redirect.
+    /// Nil when the response is not a redirect.
     ///
     /// - Throws: `.unavailable` for a redirect without a usable target or from https to http.
     static func target(

@@ -133,7 +133,7 @@ extension VaultStore {
     ) async throws(VaultError) -> VaultError? {
         let waiting = try await waitingTable
         var stager = stager
-        // It is no pack of the app's.
+        // It is not a pack of the app's.
         stager.space.observer = { _ in }
         do throws(VaultError) {
             if let waiting {

@@ -159,7 +159,7 @@ extension VaultClient {
 extension VaultClient {
     /// What the client may use of the network; it may be changed at any time. Downloads that are no longer allowed end, and their parts
     /// stay for the next attempt: where there is to be no network, callers get `.unreachable`; what can wait for a network that is
-    /// not metered is no failure (``StatusUpdate/deferred(_:)``).
+    /// not metered is not a failure (``StatusUpdate/deferred(_:)``).
     public nonisolated var network: NetworkPolicy {
         get { configuration.network }
         set { configuration.network = newValue }

@@ -103,7 +103,7 @@ public actor VaultClient {
     /// Starts up: refreshes the trusted metadata, opens what waits, and downloads what is missing. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     ///
-    /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as the report and
+    /// A pack that is sealed for keys which are not here is not a failure: it waits for its key, as the report and
     /// ``StatusUpdate/awaitingKey(_:_:)`` say (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before). An app that
     /// can do nothing without it calls ``FetchReport/requireKeys()``. A run asks ``VaultConfiguration/keys`` for no more than 256 key
     /// IDs, each once, and only for packs that it downloads or opens; IDs that the provider lists do not count. Packs of teams
@@ -159,7 +159,7 @@ public actor VaultClient {
             throw stop
         }
         if report.failed.isEmpty { try await storeAccess.removal.removeUnneededDownloads() }
-        // That its key is missing is no failure.
+        // That its key is missing is not a failure.
         if let failure = view.missingNames, failure.category != .key { report.failed.append(failure) }
         return report.named(as: store)
     }

@@ -71,7 +71,7 @@ struct DownloadFile {
         }
     }
 
-    /// A file that can't be opened is no download either: those of the other role are readable to the group.
+    /// A file that can't be opened is not a download either: those of the other role are readable to the group.
     private func isLeftByAnotherUser(_ path: FilePath) throws(VaultError) -> Bool {
         guard let found = try FileSystem.status(of: path), !EphemeralName.isOurs(found) else { return false }
         guard let file = try? EphemeralName.lockableFile(path) else { return true }

@@ -166,7 +166,7 @@ extension PackDownload {
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
         // The page of a captive portal changes nothing on the disk, and is not read further.
         if position == 0, !PackFile.mayBegin(with: bytes) {
-            throw refusal("the host sent something that is no pack; a login page may stand in the way")
+            throw refusal("the host sent something that is not a pack; a login page may stand in the way")
         }
         if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
         guard UInt64(bytes.count) <= range.upperBound - position else {

@@ -170,7 +170,7 @@ struct TrafficReading {
         return pack(words[2]).map { TrafficLog.Entry(bytes: bytes, isMetered: isMetered, pack: $0) }
     }
 
-    /// Nil for a text that is no pack's ID, and beyond the limit.
+    /// Nil for a text that is not a pack ID, and beyond the limit.
     private mutating func pack(_ name: ArraySlice<UInt8>) -> PackID? {
         if let known = packs[name] { return known }
         guard packs.count < packLimit, let id = try? PackID(String(decoding: name, as: UTF8.self)) else {

@@ -130,7 +130,7 @@ public final class ResourceRequest: Sendable {
     public var progress: LoadingProgress { downloads.progress }
 
     /// How far the downloads are, as that changes, until the access has begun or its downloads failed: of the attempt that is under
-    /// way, else of the next one. A conditional begin that is refused downloads nothing, and is no attempt: the updates go on, at
+    /// way, else of the next one. A conditional begin that is refused downloads nothing, and is not an attempt: the updates go on, at
     /// the latest until the request ends.
     public var progressUpdates: LoadingProgressUpdates { LoadingProgressUpdates(downloads) }
 

@@ -140,7 +140,7 @@ public struct LoadingPriority: Sendable, Hashable {
 
     private init(_ rank: Rank, _ value: Double) { (self.rank, self.value) = (rank, value) }
 
-    /// A value beyond 0...1 counts as the nearest one of these, and what is no number as 0.5.
+    /// A value beyond 0...1 counts as the nearest one of these, and what is not a number as 0.5.
     public init(_ value: Double) {
         self.init(.ordered, value.isNaN ? 0.5 : min(max(value, 0), 1))
     }
@@ -172,7 +172,7 @@ struct ForegroundMark {
         do throws(VaultError) {
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
         } catch {
-            // Another user's file that is closed to this one is no mark, and only in the way.
+            // Another user's file that is closed to this one is not a mark, and only in the way.
             guard let found = try FileSystem.status(of: path), found.mayBeClosed else { throw error }
             try FileSystem.discard(path)
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)

@@ -137,7 +137,7 @@ public final class Vault: Sendable {
 
     // MARK: Packs
 
-    /// One pack, whether it is loaded or not. Throws `.usage` for a text that is no pack ID.
+    /// One pack, whether it is loaded or not. Throws `.usage` for a text that is not a pack ID.
     public subscript(id: String) -> VaultPack {
         get throws(VaultError) { VaultPack(id: try PackID(id), of: source) }
     }

@@ -11,7 +11,7 @@ public import VaultBase
 /// One pack of a vault: its files, its state, and what the app decides on it.
 ///
 /// Each read sees one version, old or new, whatever updates do meanwhile. All reads throw `.missing` for a pack that is not loaded and
-/// for an unknown file, `.key` without the key of a pack, `.corrupt` for damage, and `.usage` for a text that is no path.
+/// for an unknown file, `.key` without the key of a pack, `.corrupt` for damage, and `.usage` for a text that is not a path.
 public struct VaultPack: Sendable {
     public let id: PackID
     private let source: Vault.Source

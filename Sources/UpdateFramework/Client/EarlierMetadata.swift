@@ -133,7 +133,7 @@ struct EarlierMetadata {
         try FileSystem.removeTree(path(of: set))
     }
 
-    /// What is no folder, such as a link that another user made, and sets that processes died in.
+    /// What is not a folder, such as a link that another user made, and sets that processes died in.
     private func removeUnknownEntries() throws(VaultError) {
         if let kind = try FileSystem.status(of: folder)?.kind, kind != .folder {
             try FileSystem.removeTree(folder)
@@ -234,7 +234,7 @@ extension MetadataStore {
     }
 
     /// Notes that all of a state can be read here. The last one stays among the earlier states where of a later one something can't
-    /// be read that is no metadata, such as names which are encrypted. A failure is harmless: what is loaded stays.
+    /// be read that is not metadata, such as names which are encrypted. A failure is harmless: what is loaded stays.
     public func noteReadable(_ chain: TrustChain) async {
         let digest = chain.snapshot.digest
         guard earlier.readableSnapshot != digest else { return }

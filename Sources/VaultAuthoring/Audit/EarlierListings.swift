@@ -38,7 +38,7 @@ struct EarlierListings {
                     listings.append(Listing(target: target, metadata: file.hostedName))
                 }
             } catch {
-                // What follows on the newest is no part of the site.
+                // What follows on the newest is not part of the site.
                 guard let role = file.role, let newest = newest[role], file.version < newest else { continue }
                 findings.append(
                     .damaged(

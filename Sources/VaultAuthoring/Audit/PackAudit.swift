@@ -65,7 +65,7 @@ public struct PackAudit: Sendable {
 
     /// What the site says of this pack. It is found by its content key, which all versions of a pack share, so that
     /// damage or another version is reported as such; of a family, whose packs share one, by its header and footer. Nil when
-    /// the file is no pack, or several listings claim it: then the report says so.
+    /// the file is not a pack, or several listings claim it: then the report says so.
     private func listing(
         of file: OpenFileReference, in packs: PublishedPacks, _ report: inout AuditReport
     ) throws(VaultError) -> PackManifest? {

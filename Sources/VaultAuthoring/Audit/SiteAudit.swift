@@ -105,7 +105,7 @@ public struct SiteAudit: Sendable {
         }
     }
 
-    /// A target that is no pack for this program still has its signed length and digest.
+    /// A target that is not a pack for this program still has its signed length and digest.
     private func examine(
         _ target: TargetRecord, skippedBecause reason: String, in chain: TrustChain,
         _ report: inout AuditReport, _ observe: (AuditProgress) -> Void

@@ -98,7 +98,7 @@ struct GivenVersions {
                 .untrusted, "its member \"\(member)\" \(problem)", at: document.hostedName,
                 remedy: "find out who signed it: only version numbers of packs are written there")
         }
-        guard case .object(let json) = value else { throw refusal("is no object") }
+        guard case .object(let json) = value else { throw refusal("is not an object") }
         var numbers: [PackID: UInt64] = [:]
         for (name, value) in json {
             guard let id = try? PackID(name), case .integer(let number) = value, number >= 1 else {
@@ -173,7 +173,7 @@ struct UnfinishedPublication {
             try UnfinishedPublication(file, isSigned: signers.standing(of: file) == .current, isPending: true)
         }
         for file in files.sorted(by: { ($1.version, $0.hostedName) < ($0.version, $1.hostedName) }) {
-            // Nobody can have read what is no metadata.
+            // Nobody can have read what is not metadata.
             guard let metadata = try? folder.metadata(in: file), signers.standing(of: metadata) == .current
             else { continue }
             unfinished.append(try UnfinishedPublication(metadata, isSigned: true, isPending: false))

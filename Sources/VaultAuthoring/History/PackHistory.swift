@@ -109,7 +109,7 @@ struct PackHistory {
             filesRead[file.unversionedName, default: 0] += 1
             let targets = try targets(in: file)
             for id in ids {
-                // A pack of a newer format is no source of pieces.
+                // A pack of a newer format is not a source of pieces.
                 guard let pack = try? Self.listing(of: id, among: targets),
                     case let known = found[id] ?? [], known.count < count,
                     !known.contains(where: { $0.version == pack.version })

@@ -28,7 +28,7 @@ struct MetadataCopy {
         for document in [chain.snapshot.document, chain.timestamp.document] { try write(document) }
     }
 
-    /// A file whose number is taken, though it is no metadata of the vault, and why it is none.
+    /// A file whose number is taken, though it is not metadata of the vault, and why it is none.
     struct UnknownFile {
         let name: MetadataFileName
         let problem: String

@@ -61,7 +61,7 @@ public struct SizeLimits: Sendable, Equatable {
             guard let value = try json[member.name] else { continue }
             let number = try value.integer()
             guard number >= 0 else {
-                throw value.error(.usage, "\(number) is no limit", remedy: "use 0 or more")
+                throw value.error(.usage, "\(number) is not a limit", remedy: "use 0 or more")
             }
             self[keyPath: member.path] = UInt64(number)
         }

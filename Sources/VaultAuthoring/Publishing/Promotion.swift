@@ -136,7 +136,7 @@ public struct Promotion: Sendable {
 private struct PromotedListing {
     private let origin: [PackID: ListedPack]
     private let present: [PackID: ListedPack]
-    /// Targets that are no packs; they stay listed.
+    /// Targets that are not packs; they stay listed.
     private let otherTargets: [TargetRecord]
     private var next: [PackID: ListedPack]
     private var chosen: Set<PackID> = []

@@ -219,7 +219,7 @@ private struct SharedPaths {
 
     private static func error(_ path: EntryPath) -> VaultError {
         VaultError(
-            .usage, "two files are both '\(path)' on a device, and are no variants of each other",
+            .usage, "two files are both '\(path)' on a device, and are not variants of each other",
             at: "vault.json",
             remedy: "give both the same tags and values for the same traits, or map them elsewhere")
     }

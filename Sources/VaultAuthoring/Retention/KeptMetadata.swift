@@ -131,7 +131,7 @@ struct KeptMetadata {
     }
 }
 
-/// Why a file of a site stays that is no part of what is published now.
+/// Why a file of a site stays that is not part of what is published now.
 public enum KeepingReason: Sendable, Hashable {
     /// This snapshot lists it, or lists what lists it; a client may hold it until it expires.
     case listedBy(String, until: UTCTime)

@@ -42,7 +42,7 @@ public struct SitePruning: Sendable {
         public let length: UInt64
     }
 
-    /// A file that stays although it is no part of what is published now.
+    /// A file that stays although it is not part of what is published now.
     public struct Kept: Sendable {
         public let path: FilePath
         public let length: UInt64
@@ -54,7 +54,7 @@ public struct SitePruning: Sendable {
         public internal(set) var removals: [Removal] = []
         public internal(set) var kept: [Kept] = []
 
-        /// Adds a file that is no part of what is published now.
+        /// Adds a file that is not part of what is published now.
         ///
         /// - Parameter end: until when it was live, and the grace time after; nil for a file that is not looked at.
         mutating func decide(

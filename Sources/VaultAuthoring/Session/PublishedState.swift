@@ -93,7 +93,7 @@ extension MetadataRole {
 /// The targets that a vault itself lists.
 struct OwnPacks {
     let packs: [ListedPack]
-    /// Targets that are no packs, or not completely readable; they stay listed.
+    /// Targets that are not packs, or not completely readable; they stay listed.
     let otherTargets: [TargetRecord]
 
     var records: [TargetRecord] { otherTargets + packs.map(\.target) }

@@ -38,7 +38,7 @@ extension TeamDelivery {
     private func isMissing(_ record: TargetRecord, in output: FilePath) throws(VaultError) -> Bool {
         guard let id = PackID(targetPath: record.path) else {
             throw VaultError(
-                .untrusted, "it lists '\(record.path.excerpt)', which is no pack", at: folder.path.string,
+                .untrusted, "it lists '\(record.path.excerpt)', which is not a pack", at: folder.path.string,
                 remedy: "let the team publish its packs alone")
         }
         guard id.description != PackNames.packID else {

@@ -57,7 +57,7 @@ struct TeamDelivery {
             let pem = try DurableFile.read(path, limit: Self.keyLimit)
             guard let key = VerifyingKey(pem: pem.span) else {
                 throw VaultError(
-                    .key, "it is no public key in PEM", at: path.string,
+                    .key, "it is not a public key in PEM", at: path.string,
                     remedy: "get it from the team, as 'openssl pkey -pubout' writes it")
             }
             keys.append(MetadataKey(key))

@@ -27,7 +27,7 @@ public struct DetachedSigning: Sendable {
     /// - Parameters:
     ///   - keys: PEM files with keys to sign with.
     ///   - copies: copies of the file with signatures to merge.
-    /// - Throws: `untrusted` for a file that is no metadata, or a copy that says something else; `key`, `io`. The file is
+    /// - Throws: `untrusted` for a file that is not metadata, or a copy that says something else; `key`, `io`. The file is
     ///   as it was then.
     public func run(
         keys: [FilePath], copies: [FilePath], passphrase: PassphraseSource?

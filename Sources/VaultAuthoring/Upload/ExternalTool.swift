@@ -155,7 +155,7 @@ struct DestinationAddress: Sendable {
             // A URL as a value without quotes reaches into what follows.
             shown = "\(text[..<options]),…" + (path.contains("@") || path.contains("//") ? "" : path)
         } else if let at = path.prefix(while: { $0 != "/" }).lastIndex(of: "@") {
-            // Such as `user:password@host:/folder`, which is no remote.
+            // Such as `user:password@host:/folder`, which is not a remote.
             shown = "\(text[..<index]):…\(text[at...])"
         } else {
             shown = text

@@ -81,7 +81,7 @@ public enum UploadDestinations {
         case "http" where hasColon, "https" where hasColon:
             throw refusal("nothing can be written to an http or https URL")
         case "file" where hasColon:
-            guard let folder = try SiteLocation(text).path else { throw refusal("it is no folder") }
+            guard let folder = try SiteLocation(text).path else { throw refusal("it is not a folder") }
             return FolderDestination(folder)
         case "rsync" where hasColon:
             let rest = String(text.dropFirst("rsync:".count))

@@ -268,7 +268,7 @@ extension UploadedSite {
             files.append(file)
         }
         for record in tree.recordsOfAllChannels {
-            // A team may list what is no pack. Clients find none of it, and the site has no copy.
+            // A team may list what is not a pack. Clients find none of it, and the site has no copy.
             if PackID(targetPath: record.path) == nil, !OwnRoles.contains(record.signer ?? .targets) {
                 continue
             }

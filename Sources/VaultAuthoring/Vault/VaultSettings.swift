@@ -33,7 +33,7 @@ public struct VaultSettings: Sendable {
                 let number = try value.integer()
                 guard number >= 1 else {
                     throw value.error(
-                        .usage, "\(number) is no version for \"pin\"", remedy: "use a number from 1 on")
+                        .usage, "\(number) is not a version for \"pin\"", remedy: "use a number from 1 on")
                 }
                 return UInt64(number)
             }

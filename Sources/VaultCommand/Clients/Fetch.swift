@@ -12,7 +12,7 @@ struct Fetch: LongCommand {
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, essential and \
             prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. A pack that none of \
-            the keys opens is no failure: named ones are downloaded and wait for their key, others are left on the site, unless \
+            the keys opens is not a failure: named ones are downloaded and wait for their key, others are left on the site, unless \
             --preload is given. Of a pack that \
             the store has in part, or in an earlier version, only what is missing is downloaded (from an opened version \
             pieces are taken with the key); --dry-run reports how much that is, without metadata and the table of opaque names. Where a tag is unknown \

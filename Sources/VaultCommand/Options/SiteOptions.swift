@@ -112,14 +112,14 @@ extension FilePath {
         guard try FileSystem.status(of: self, followingLinks: true)?.kind == .folder else {
             let isURL = string.hasPrefix("http:/") || string.hasPrefix("https:/")
             throw VaultError(
-                .missing, isURL ? "this command takes a site's folder, no URL" : "there is no such folder",
+                .missing, isURL ? "this command takes a site's folder, not a URL" : "there is no such folder",
                 at: string,
                 remedy: isURL
                     ? "name the site's own folder, such as VAULT/site"
                     : "check the path; the URL of a host begins with https://")
         }
         throw VaultError(
-            .missing, "this folder holds no metadata/, so it is no site", at: string,
+            .missing, "this folder holds no metadata/, so it is not a site", at: string,
             remedy: "name the site's own folder, such as VAULT/site")
     }
 

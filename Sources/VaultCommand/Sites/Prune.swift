@@ -91,7 +91,7 @@ struct Prune: AsyncParsableCommand {
         let digits = grace.hasSuffix("d") ? String(grace.dropLast()) : grace
         if let days = Int(digits), (0...36_500).contains(days) { return days }
         throw VaultError(
-            .usage, "'\(grace)' is no number of days", at: "--grace", remedy: "write it as 30d")
+            .usage, "'\(grace)' is not a number of days", at: "--grace", remedy: "write it as 30d")
     }
 }
 

@@ -91,7 +91,7 @@ struct Restore: AsyncParsableCommand {
         case (let version?, nil, false) where channelName == nil:
             guard version >= 1 else {
                 throw VaultError(
-                    .usage, "0 is no version", at: "--version", remedy: "use a number from 1 on")
+                    .usage, "0 is not a version", at: "--version", remedy: "use a number from 1 on")
             }
             return .version(version)
         case (nil, let moment?, false): return .moment(try SiteMoment(parsing: moment))

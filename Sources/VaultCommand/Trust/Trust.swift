@@ -68,7 +68,7 @@ struct TrustAddKey: AsyncParsableCommand {
         let pem = try DurableFile.read(FilePath(key), limit: 1 << 16)
         guard let key = VerifyingKey(pem: pem.span) else {
             throw VaultError(
-                .key, "it is no public key in PEM of a supported kind", at: key,
+                .key, "it is not a public key in PEM of a supported kind", at: key,
                 remedy: "get it by 'openssl pkey -in KEY.pem -pubout'")
         }
         try await options.change().apply(.addKey(key, to: role.role)).answer()
