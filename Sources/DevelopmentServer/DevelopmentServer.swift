@@ -29,7 +29,7 @@ public struct DevelopmentServer: Sendable {
     }
 
     /// Serves until the task is cancelled, then closes every connection, in use or not. The same happens when its network goes
-    /// offline: from then on nobody can connect, and it waits to be cancelled.
+    /// offline: from then on it refuses connections, and waits to be cancelled.
     ///
     /// - Parameter whenReady: Called once with the URL, when the server accepts requests.
     /// - Throws: `.missing` when there is no such folder, `.busy` when the port is in use, `.io` when listening fails

@@ -58,7 +58,8 @@ public struct ListedPack: Sendable {
         return listed
     }
 
-    /// Withholds the tags that are not granted to whoever signed it. Throws `.untrusted` for a pack that nobody but the site may list.
+    /// Withholds the tags that are not granted to whoever signed it. Throws `.untrusted` for a pack that only the site itself may
+    /// list.
     mutating func restrict(by grants: TagGrants, to signer: MetadataRole?) throws(VaultError) {
         guard grants.rank(of: signer) == 0 || pack.id.description != PackNames.packID else {
             throw VaultError(

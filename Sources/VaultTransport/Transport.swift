@@ -181,7 +181,7 @@ public struct TransportBody: AsyncSequence, Sendable {
     ) throws(VaultError) where Chunks.Element == [UInt8] {
         let place = request.location.description
         try self.init(for: request, length: length, entityTag: entityTag) {
-            ForeignChunks(source: chunks.makeAsyncIterator(), place: place)
+            AdoptedChunks(source: chunks.makeAsyncIterator(), place: place)
         }
     }
 
@@ -245,8 +245,8 @@ package protocol ChunkSource {
     mutating func next() async throws(VaultError) -> [UInt8]?
 }
 
-/// Chunks of another library, without the empty ones.
-private struct ForeignChunks<Source: AsyncIteratorProtocol>: ChunkSource where Source.Element == [UInt8] {
+/// Non-empty chunks of an `AsyncSequence` of the caller.
+private struct AdoptedChunks<Source: AsyncIteratorProtocol>: ChunkSource where Source.Element == [UInt8] {
     var source: Source
     let place: String
 

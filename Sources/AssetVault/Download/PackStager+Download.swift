@@ -39,8 +39,8 @@ extension PackStager {
                 if try await isDone(offer) {
                     throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
                 }
-                // Another user's process could pretend progress for ever.
-                let isOverdue = ContinuousClock.now - start > Self.patience && file.isForeign
+                // A process of another user could pretend progress for ever.
+                let isOverdue = ContinuousClock.now - start > Self.patience && file.belongsToAnotherUser
                 isStalled = try stalls.isStalled(file)
                 if isOverdue { isStalled = true }
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }

@@ -56,7 +56,7 @@ struct NetworkGate: Sendable {
 public enum NetworkPolicy: String, Sendable, CaseIterable {
     /// All that is asked for is downloaded.
     case unrestricted
-    /// The network is metered: packs that nobody asked for by a tag or a name, and that are not essential, are left until it is not.
+    /// The network is metered: packs that are neither essential nor requested by a tag or a name wait until it is not.
     case metered
     /// Nothing is sent.
     case none

@@ -65,13 +65,14 @@ struct TrafficLog: Sendable {
         }
     }
 
-    /// Other names are nobody's days.
+    /// Files with other names are ignored.
     private static func days(in folder: borrowing Folder) throws(VaultError) -> [String] {
         try folder.names(upTo: nameLimit).names.map { String(decoding: $0, as: UTF8.self) }
             .filter { UTCTime("\($0)T00:00:00Z") != nil }
     }
 
-    /// The days that count, in order: no others may be in the place of the real ones.
+    /// The dates of the last days that have a file, in order. Files with other dates, which another user may have made, are
+    /// ignored.
     func days(until now: UTCTime = .now) throws(VaultError) -> [String] {
         guard let folder = try openFolder() else { return [] }
         var found: [String] = []
@@ -82,7 +83,7 @@ struct TrafficLog: Sendable {
         return found
     }
 
-    /// The first bytes of a day, up to a limit; nil where there is no such day. Others may have put anything in its place.
+    /// The first bytes of the file of a day, up to a limit; nil if there is none. Another user may have replaced the file.
     func bytes(of day: String, upTo limit: Int) throws(VaultError) -> [UInt8]? {
         guard let folder = try openFolder(), try folder.status(of: day)?.hardLinks == 1 else { return nil }
         let file = try folder.openFile(day)

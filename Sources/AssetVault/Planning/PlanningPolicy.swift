@@ -26,8 +26,8 @@ public struct PlanningPolicy: Sendable {
     /// Bytes that stay free on each disk: purgeable packs are removed before less is free.
     public var lowWaterMark: UInt64 = 16 << 20
 
-    /// Whether packs that nobody asked for, and that none of the given keys opens, are downloaded, to wait for their key. Requested
-    /// packs always are, and who has no keys at all, such as a downloader, downloads all alike.
+    /// Whether packs that were not requested, and that none of the given keys opens, are downloaded, to wait for their key.
+    /// Requested packs always are; a client without any keys, such as a downloader, downloads all packs.
     public var preloadsLockedPacks = false
 
     public init(

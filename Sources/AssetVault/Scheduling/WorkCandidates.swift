@@ -7,10 +7,10 @@ struct WorkCandidates {
     /// What each pack is wanted for.
     private var wanted: [PackID: [Candidate]] = [:]
     private var line = Line()
-    /// What waits while an essential pack is in the line.
+    /// Packs that wait while the queue has an essential pack.
     private var waiting = Line()
     private var essentialCount = 0
-    /// Items that nobody works on and that are to be ended, by batch.
+    /// Items to be ended that no task works on, by batch.
     private var ended: [Int: [Int]] = [:]
     private let count: Int
     private var chosen: Set<Int>?

@@ -172,7 +172,7 @@ struct ForegroundMark {
         do throws(VaultError) {
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
         } catch {
-            // Another user's file that is closed to this one is not a mark, and only in the way.
+            // A file of another user that this one can't open is not a mark; it is only in the way.
             guard let found = try FileSystem.status(of: path), found.mayBeClosed else { throw error }
             try FileSystem.discard(path)
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)

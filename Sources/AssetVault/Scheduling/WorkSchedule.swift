@@ -12,7 +12,7 @@ struct WorkSchedule {
         let batch: Int
         let need: NetworkNeed
         let precedence: DownloadPrecedence
-        /// Whether a task works on it, also one that was told to stop.
+        /// Whether a task works on it, also one that is being cancelled.
         var isActive = false
         var isCancelled = false
 

@@ -50,7 +50,7 @@ struct PackStager: Sendable {
             if try store.journal.hasVerified(record.listing) {
                 return try await followNewerDecision(record, of: pack.id)
             }
-            // The record claims a listing that was not verified here: the present one decides.
+            // The record names a listing that this store has not verified, so the present listing decides.
             try await store.journal.updateRecord(of: pack.id) {
                 if $0.listing == record.listing { $0.listing = ListingVersion() }
             }
@@ -143,7 +143,8 @@ struct PackStager: Sendable {
             return try await store.transfer.share(
                 brought, of: offer.pack, listedBy: offer.listing, space: space)
         }
-        // Where the app has metadata of its own, a pack that they do not list does not wait: another process may be bringing it.
+        // If the app has metadata that does not list the pack, the pack does not count as waiting: another process may be bringing
+        // it.
         guard try store.metadata(of: .app).pinDigest() == nil, record.loaded == nil,
             try !store.waiting(id).digests().isEmpty
         else { return }

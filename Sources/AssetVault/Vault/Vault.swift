@@ -92,7 +92,7 @@ public final class Vault: Sendable {
     /// - Parameters:
     ///   - priority: when it is wanted among the requests and other updates; nil is ``LoadingPriority/whenIdle`` for what nobody asked for.
     ///   - time: how long it may take; the next call resumes.
-    ///   - onProgress: told how far it is, from any task; the last value is 1 where nothing failed.
+    ///   - onProgress: called with the progress, from any task; the last value is 1 if nothing failed.
     /// - Returns: what was loaded, waits for a key, was left for another network, and failed.
     /// - Throws: what concerns no single pack: the site can't be reached (`.unreachable`), fails (`.unavailable`), or its metadata fail
     ///   verification (`.untrusted`); `.unknownTag`; `.busy` where the time is up. What is loaded can be read all the same.

@@ -125,7 +125,7 @@ public struct AuditedPack: Sendable {
 }
 
 extension VaultError {
-    /// A folder does not fail as a host does: what it lacks is missing from it, and the site damaged.
+    /// A folder can't fail to answer as a host can: a missing file means that the site is damaged.
     func asMissingFile(in site: Site) -> VaultError {
         guard isHostFailure, site.location.path != nil else { return self }
         return VaultError(.corrupt, problem, at: place, remedy: remedy)

@@ -87,7 +87,7 @@ struct EarlierListings {
             of: notes, kind: "files that only earlier metadata lists", at: report.subject)
     }
 
-    /// Every byte is compared with what was signed. Keys are no help: those of that time may be others.
+    /// Every byte is compared with what was signed. Keys are not used: those of that time may be others.
     private static func problems(
         of file: OpenFileReference, at place: String, as target: TargetRecord,
         _ observe: (AuditProgress) -> Void

@@ -12,7 +12,7 @@ public struct PackAudit: Sendable {
     public enum Evidence: Sendable {
         /// There is none: the pack's parts are compared with each other only.
         case nothing
-        /// A file that nobody signed.
+        /// A file without a signature.
         case manifest(FilePath)
         /// A site's metadata, and the root that it must follow from, if the reader has one.
         case site(Site, pinnedRoot: [UInt8]?)

@@ -6,7 +6,7 @@ import VaultFileSystem
 /// Looks at every byte of one pack: without a key at its parts and their digests, with one also at every file and at the
 /// SHA-256 of the whole, by which programs that know no packs go.
 struct PackExamination {
-    /// What is told of the pack: where it lies or came from.
+    /// The place of the pack in reports: its path or URL.
     let place: String
     /// Nil for a pack that nothing describes.
     let manifest: PackManifest?
@@ -106,7 +106,7 @@ struct PackExamination {
         report.verifiedEntries = catalog.entryCount - damaged
     }
 
-    /// Where so many files are damaged, the names of more help nobody.
+    /// Of many damaged files only the first are named.
     private static let damagedFileLimit = 100
 
     private func open(_ pack: PackFile, _ keys: any KeyProvider) async throws(VaultError) -> OpenPack {

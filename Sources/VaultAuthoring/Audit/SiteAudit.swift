@@ -32,7 +32,7 @@ public struct SiteAudit: Sendable {
         self.now = now
     }
 
-    /// - Parameter observe: told how far the work is.
+    /// - Parameter observe: called with the progress.
     public func run(_ observe: (AuditProgress) -> Void = { _ in }) async -> AuditReport {
         var report = AuditReport(subject: site.location.description)
         guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {

@@ -173,7 +173,7 @@ struct UnfinishedPublication {
             try UnfinishedPublication(file, isSigned: signers.standing(of: file) == .current, isPending: true)
         }
         for file in files.sorted(by: { ($1.version, $0.hostedName) < ($0.version, $1.hostedName) }) {
-            // Nobody can have read what is not metadata.
+            // Clients can't have read a file that is not metadata.
             guard let metadata = try? folder.metadata(in: file), signers.standing(of: metadata) == .current
             else { continue }
             unfinished.append(try UnfinishedPublication(metadata, isSigned: true, isPending: false))

@@ -214,8 +214,8 @@ extension PackPublisher {
         return table
     }
 
-    /// For whom a channel's table of names is sealed: the vault's own keys, and each key that a pack of the channel is sealed for. A slot
-    /// of such a key that nobody has here stays.
+    /// For whom a channel's table of names is sealed: the vault's own keys, and each key that a pack of the channel is sealed for.
+    /// A slot of such a key that is not available here stays.
     private func slots(
         of key: ContentKey, replacing earlier: [KeySlot], forReadersOf readable: [PackManifest]
     ) async throws(VaultError) -> [KeySlot] {

@@ -247,7 +247,7 @@ extension PublicationProposal {
     }
 
     /// The table of the packs that are listed so far. One that no key here opens gives way to what is known of their names: without
-    /// its keys nobody could go on with it.
+    /// its keys it could not be continued.
     private func restore(namesTable table: PackManifest) async throws(VaultError) -> PackManifest {
         guard let newest = names.table, await !publisher.canGoOn(after: table) else {
             return try await publisher.reseal(namesTable: table, forReadersOf: listed)

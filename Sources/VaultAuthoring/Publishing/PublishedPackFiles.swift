@@ -10,7 +10,7 @@ struct PublishedPackFiles {
     let targets: FilePath
     /// The folder for new packs: the site's targets, or scratch.
     let output: FilePath
-    /// Provides packs that the site's folder lacks.
+    /// Provides packs that are missing from the site's folder.
     let host: HostedSite?
 
     /// Gives a pack its final name, which a killed publication may have done already.

@@ -5,7 +5,7 @@ public import VaultBase
 import VaultFileSystem
 public import VaultSite
 
-/// Removes from a site what nobody can need any more.
+/// Removes files from a site that no client can need any more.
 ///
 /// What stays: every root; the newest metadata; what an unexpired snapshot names, since a client may hold it, down to the
 /// packs; the last versions of each pack with the metadata that lists them, so that they can be restored; and whatever

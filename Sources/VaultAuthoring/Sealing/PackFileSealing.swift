@@ -52,7 +52,7 @@ public struct PackFileSealing: Sendable {
     }
 }
 
-/// A sealed pack that only lacks its name, which follows from its content.
+/// A sealed pack without its final name, which follows from its content.
 struct UnnamedPack: ~Copyable {
     let result: SealingResult
     private let scratch: ScratchFile

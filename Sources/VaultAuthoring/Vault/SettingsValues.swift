@@ -62,7 +62,7 @@ extension PackOffer {
         return tags
     }
 
-    /// Words that differ, in a member that may be absent.
+    /// Distinct words, in an optional member.
     static func tags(in member: String, of json: LocatedJSON) throws(VaultError) -> [String] {
         var known: Set<[UInt8]> = []
         return try (json[member]?.elements() ?? []).map { element throws(VaultError) in

@@ -70,7 +70,7 @@ enum ProgressOutput {
     static func show(_ activity: Activity, _ measure: ByteProgress?, fraction: Double?) {
         state.withLock { state in
             guard state.form == .json else { return }
-            // 1 is the end, which only the last line tells.
+            // 1 is the end, which only the last line reports.
             if let fraction { state.fraction = max(state.fraction ?? 0, min(fraction, 0.9999)) }
             guard ContinuousClock.now >= state.next else { return }
             state.next = .now + .milliseconds(100)

@@ -44,7 +44,7 @@ struct HostedPublishRefusalTests {
         try await refuses(76, naming: file, server.url)
     }
 
-    /// A host that has every metadata file: a few foreign ones take their numbers, more are refused, and nothing is kept.
+    /// A host that has every metadata file: a few files that are not its metadata take their numbers, more are refused, and nothing is kept.
     @Test(arguments: ["targets", "snapshot"]) func unsignedMetadata(role: String) async throws {
         let junk = [UInt8](repeating: 7, count: 1 << 20)
         let server = try FaultServer(runner.host) { request in
