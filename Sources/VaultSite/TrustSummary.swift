@@ -29,7 +29,7 @@ public struct TrustSummary: Sendable {
     }
 
     public let roles: [Role]
-    /// What should be done before long.
+    /// Work that the user should do soon.
     public let warnings: [Finding]
 
     public init(of tree: TargetTree, lifetime: MetadataLifetime = MetadataLifetime(), now: UTCTime) {

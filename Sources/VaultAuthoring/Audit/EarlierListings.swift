@@ -6,10 +6,10 @@ import VaultFileSystem
 import VaultSite
 import VaultTransport
 
-/// What the metadata that a site's folder keeps lists beside the newest: earlier versions, which can be restored, and those
-/// of a publication that was interrupted. Only metadata that the site's own keys have signed counts.
+/// The packs that older metadata in a site's folder lists: earlier versions, which can be restored, and those of an interrupted
+/// publication. Only metadata that the site's own keys have signed counts.
 struct EarlierListings {
-    /// A file that only kept metadata lists, and which of them is the newest.
+    /// A file that only older metadata lists, and the newest metadata that lists it.
     struct Listing {
         let target: TargetRecord
         let metadata: String

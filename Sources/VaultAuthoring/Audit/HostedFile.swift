@@ -5,7 +5,7 @@ import VaultBase
 import VaultFileSystem
 import VaultTransport
 
-/// Gets at a target's file wherever it is hosted.
+/// Gives access to a target's file, wherever it is hosted.
 struct HostedFile {
     let target: TargetRecord
     let location: SiteLocation

@@ -6,7 +6,7 @@ public import VaultCrypto
 import VaultFileSystem
 public import VaultSite
 
-/// Checks one pack on this machine, as far as what is known of it allows.
+/// Checks one pack on this machine, as far as its manifest and keys are known.
 public struct PackAudit: Sendable {
     /// Where the pack's manifest comes from.
     public enum Evidence: Sendable {

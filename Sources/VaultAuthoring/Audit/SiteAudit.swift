@@ -7,8 +7,8 @@ import VaultFileSystem
 public import VaultSite
 import VaultTransport
 
-/// Verifies every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its
-/// packs. What is wrong with one file never keeps the others from being looked at.
+/// Verifies every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its packs. An
+/// error in one file never keeps the others from being verified.
 public struct SiteAudit: Sendable {
     private let site: Site
     private let pinnedRoot: [UInt8]?
@@ -74,7 +74,7 @@ public struct SiteAudit: Sendable {
         }
     }
 
-    /// Nil where names are public, or no key opens them: what is wrong with their table is found as in any pack.
+    /// Nil if names are public, or no key opens them: an error in their table is found as in any pack.
     private func names(
         of published: PublishedPacks, in tree: TargetTree, openedWith keys: (any KeyProvider)?
     ) async -> PackNames? {

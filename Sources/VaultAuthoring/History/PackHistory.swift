@@ -15,7 +15,7 @@ struct PackHistory {
     /// Where the metadata came from, for messages.
     private let source: any MetadataSource
 
-    /// Whether what only keys have signed counts that the newest root no longer names.
+    /// Whether metadata counts that is signed only by keys which the newest root no longer names.
     private let acceptsRemovedKeys: Bool
 
     init(of session: AuthorSession) async throws(VaultError) {
@@ -90,8 +90,8 @@ struct PackHistory {
         return versions.sorted(by: >)
     }
 
-    /// All files of the vault's own targets roles, the newest first. Others are not read: what is wrong with a team's file stops
-    /// nothing.
+    /// All files of the vault's own targets roles, the newest first. Others are not read, so an error in a team's file has no
+    /// effect.
     private func targetsFiles() throws(VaultError) -> [MetadataFileName] {
         func isOwn(_ role: MetadataRole) -> Bool {
             if let teamRole { role == teamRole } else { role.listsOwnPacks }

@@ -143,7 +143,7 @@ final class HostedSite: Sendable {
 
     /// Throws `untrusted` where the host's timestamp, snapshot or root has expired.
     ///
-    /// - Parameter risk: what would be wrong if it is an old state.
+    /// - Parameter risk: what happens if it is an old state.
     func requireUnexpired(_ risk: String, remedy: String) throws(VaultError) {
         guard let expired else { return }
         throw VaultError(
@@ -269,7 +269,7 @@ final class HostedSite: Sendable {
             else { continue }
             try FileSystem.removeFile(toUpload.path.appending(file.hostedName))
         }
-        // Whoever copied it over the host's would go back.
+        // Copying it over the host's would be a rollback.
         let kept = toUpload.path.appending(MetadataRole.timestamp.fileName)
         guard try FileSystem.exists(kept) else { return }
         try DurableFile.write(

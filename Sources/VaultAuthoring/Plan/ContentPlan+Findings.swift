@@ -2,9 +2,9 @@ import SealedPack
 public import VaultBase
 public import VaultSite
 
-/// What limits forbid, or is probably a mistake.
+/// Exceeded limits and probable mistakes.
 extension ContentPlan {
-    /// What is found for every device, within the limits that are declared.
+    /// The findings for every device, with the declared limits.
     var findings: [Finding] {
         get throws(VaultError) {
             let contents = try devices.map { device throws(VaultError) in
@@ -146,7 +146,7 @@ extension Finding {
 }
 
 extension ContentPlan {
-    /// What a device states that chooses among no variants, and is probably mistyped.
+    /// Stated traits that no variants have, and that are probably mistyped.
     public func findings(ofStated device: DeviceTraits) -> [Finding] {
         let known = traitValues
         return device.names.compactMap { name in

@@ -58,7 +58,7 @@ struct PublishedPackFiles {
             hint: .publishingFromHost)
     }
 
-    /// A pack that waits for a signature is at no host.
+    /// A pack that waits for a signature is not at the host.
     func firstAvailable(_ packs: [PackManifest]) throws(VaultError) -> PackManifest? {
         try available(packs).first
     }

@@ -3,7 +3,7 @@ public import UpdateFramework
 import VaultBase
 import VaultSite
 
-/// Which metadata of a site must stay, and which packs because of it.
+/// The metadata of a site that must stay, and the packs that it lists.
 struct KeptMetadata {
     /// All files that have a version in their name.
     let files: [MetadataFileName]
@@ -22,7 +22,7 @@ struct KeptMetadata {
             return reason
         }
 
-        /// The stronger of two: what is current, then what stays without end, then what stays longer.
+        /// The stronger of two: first current, then kept without end, then kept longer.
         func joined(with other: Keeping?) -> Keeping {
             switch (self, other) {
             case (_, nil), (.current, _): self

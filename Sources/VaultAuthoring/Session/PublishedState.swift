@@ -106,7 +106,7 @@ struct OwnPacks {
         var packs: [ListedPack] = []
         var otherTargets: [TargetRecord] = []
         for record in records {
-            // What a newer release published is not changed here.
+            // The content of a newer release is not changed.
             if let listing = try? ListedPack(record), listing.isComplete {
                 packs.append(listing)
             } else {
@@ -123,8 +123,8 @@ struct OwnPacks {
     }
 }
 
-/// What a team has published so far: the metadata of its one role. Another vault's site delegates to that role; the team's
-/// own vault has no root.
+/// The state that a team has published: the metadata of its one role. Another vault's site delegates to that role; the team's own
+/// vault has no root.
 struct PublishedTeamRole {
     let role: MetadataRole
     let keys: SigningKeys

@@ -71,7 +71,8 @@ struct PendingMetadata {
         }
     }
 
-    /// Digests of what the vault wrote: `pending/` travels, and the vault's keys must sign nothing that others added.
+    /// Digests of what the vault wrote: `pending/` is copied between machines, and the vault's keys must not sign files that were
+    /// added elsewhere.
     private func written() throws(VaultError) -> Set<SHA256Digest> {
         guard try FileSystem.exists(vault.pendingDigests) else { return [] }
         let lines = try DurableFile.read(vault.pendingDigests, limit: 16 << 20).split(

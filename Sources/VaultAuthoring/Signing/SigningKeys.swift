@@ -110,7 +110,7 @@ final class SigningKey: Sendable {
                 .key, "this signing key is encrypted", at: path.string,
                 remedy: "give its passphrase", hint: .passphrase)
         }
-        // A failure to get it names its own source.
+        // An error of the passphrase's source names that source.
         let secret = try passphrase.passphrase()
         self.init(
             try Self.naming(path) { () throws(VaultError) in

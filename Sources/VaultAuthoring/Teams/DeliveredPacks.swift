@@ -5,7 +5,7 @@ import VaultBase
 import VaultFileSystem
 import VaultSite
 
-/// The files of packs that a team delivers. Nothing is reserved or written for a file that is not the signed one.
+/// The files of packs that a team delivers. No disk space is reserved or written for a file that is not the signed one.
 extension TeamDelivery {
     /// Copies the files of these packs that the site does not have: all of them, or none.
     func copyPacks(_ records: [TargetRecord], into output: FilePath) throws(VaultError) {
@@ -79,7 +79,7 @@ extension TeamDelivery {
         [deliveredPath(of: listed.target), vault.targets.appending(listed.target.hostedPath)]
     }
 
-    /// Throws unless the file is the signed one. What costs least comes first.
+    /// Throws unless the file is the signed one. The cheapest checks come first.
     private func require(_ record: TargetRecord, at source: FilePath) throws(VaultError) {
         let file = try OpenFile(reading: source)
         let size = try file.status().size
@@ -111,7 +111,7 @@ extension VerifiedTargets {
         "_type", "spec_version", "version", "expires", "targets", "delegations", MetadataDraft.roleMember,
     ]
 
-    /// Throws `untrusted` for large members that are nothing which a team may list.
+    /// Throws `untrusted` for large members that a team may not list.
     func requireKnownMembers(at place: String) throws(VaultError) {
         var unknown = json
         for name in Self.knownMembers { unknown[name] = nil }

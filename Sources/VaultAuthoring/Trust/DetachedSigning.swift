@@ -7,7 +7,7 @@ import VaultSite
 
 /// Adds signatures to a pending file, where the keys are kept; no vault is needed.
 public struct DetachedSigning: Sendable {
-    /// What the file contains, for the person who signs it.
+    /// A summary of the file's content, for the person who signs it.
     public struct Report: Sendable {
         public let role: MetadataRole
         public let version: Int64

@@ -5,7 +5,7 @@ public import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
-/// Changes who signs for a vault's site, in an order that locks no client out: metadata that old and new keys signed first,
+/// Changes the signing keys of a vault's site, in an order that locks no client out: metadata that old and new keys signed first,
 /// then the root that names the new keys; the next publication drops the old signatures.
 public struct TrustChange: Sendable {
     private let vault: VaultFolder
@@ -199,7 +199,7 @@ struct KeyRotation {
         try rename(old, &roots)
     }
 
-    /// Names are for people: the root decides for which role a key signs.
+    /// Names are only for people: the root decides for which role a key signs.
     private func rename(_ old: VerifyingKey, _ roots: inout RootRenewal) throws(VaultError) {
         let name = "\(role.rawValue).\(MetadataKey(old).id.description.prefix(8)).pem"
         try roots.signing.keys.move(own, to: folder.appending(name), replacing: true)
