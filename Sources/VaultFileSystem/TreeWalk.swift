@@ -182,7 +182,7 @@ struct TreeRemoval: ~Copyable {
         guard try above.status().isSameFile(as: levels[levels.count - 2].status) else {
             throw VaultError(
                 .io, "can't remove the folder: another process moved parts of it elsewhere", at: path.string,
-                remedy: "try again when nobody uses it")
+                remedy: "try again when no process uses it")
         }
         return above
     }

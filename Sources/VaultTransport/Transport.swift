@@ -64,7 +64,7 @@ extension Transport {
             case .part, .outOfRange:
                 throw VaultError(
                     .unavailable, "the host sent a part instead of the whole file", at: location.description,
-                    remedy: "have the host send static files unchanged")
+                    remedy: "configure the host to send static files unchanged")
             }
         } catch {
             failure = TransferFailure(error)

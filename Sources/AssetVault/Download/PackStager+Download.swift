@@ -104,7 +104,7 @@ extension PackStager {
         if let result { return try result.get() }
         if Task.isCancelled { throw VaultError.cancelled(download.pack.id.description) }
         throw VaultError(
-            .busy, "the app took the download of '\(download.pack.id)' over",
+            .busy, "the app took over the download of '\(download.pack.id)'",
             at: download.sources.location.description, remedy: "nothing needs to be done")
     }
 

@@ -83,7 +83,7 @@ extension VaultError {
     static func noNetwork(_ place: String) -> VaultError {
         VaultError(
             .unreachable, "the app allows no network", at: place,
-            remedy: "allow it, or go on with what is loaded")
+            remedy: "allow a network, or use the loaded version")
     }
 
     static func metered(_ place: String) -> VaultError {

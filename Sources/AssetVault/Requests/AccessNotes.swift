@@ -150,15 +150,15 @@ extension AccessNotes {
         guard wanted > limit else { return }
         let holders = present.sorted { $0.size > $1.size }.map(\.description)
         let shown = holders.prefix(Self.shownHolders) + (holders.count > Self.shownHolders ? ["others"] : [])
-        let now = holders.isEmpty ? "" : "; \(used) are now: \(shown.joined(separator: ", "))"
+        let now = holders.isEmpty ? "" : "; \(used) are in access now: \(shown.joined(separator: ", "))"
         // The end of other access would not be enough.
         let isTooLargeAlone = note.size > limit
         throw VaultError(
-            .accessLimit, "\(wanted) bytes would be in access, and \(limit) may be\(now)",
+            .accessLimit, "\(wanted) bytes would be in access, more than the limit of \(limit)\(now)",
             at: note.tags.joined(separator: ", "),
             remedy: isTooLargeAlone
                 ? "raise the limit, or ask for fewer tags at a time"
-                : "end the access to what is not needed now",
+                : "end the access to tags that are not needed",
             hint: isTooLargeAlone ? .accessLimit : nil, missingBytes: wanted - limit)
     }
 }

@@ -117,7 +117,7 @@ struct PackStager: Sendable {
         }
         let state = try await followNewerDecision(record, of: id)
         if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
-            throw damaged(id, "fetch the pack: only what is damaged comes again")
+            throw damaged(id, "fetch the pack: only damaged pieces are downloaded again")
         }
         return state
     }
@@ -138,7 +138,7 @@ struct PackStager: Sendable {
             try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
             guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.listing) else {
-                throw damaged(id, "fetch the pack: only what is damaged comes again")
+                throw damaged(id, "fetch the pack: only damaged pieces are downloaded again")
             }
             return try await store.transfer.share(
                 brought, of: offer.pack, listedBy: offer.listing, space: space)

@@ -67,7 +67,7 @@ extension StoreLayout {
                 folder = made
             case .file, .link, .pipe, .socket, .device:
                 throw VaultError(
-                    .unwritable, "something else stands where a folder of the store belongs",
+                    .unwritable, "it is in the place of a folder of the store",
                     at: folder.path.appending(name).string, remedy: "remove it")
             }
         }

@@ -105,7 +105,7 @@ extension PackAssembly {
             wrongInARow = 0
             throw VaultError(
                 .corrupt, "\(Self.maximumWrongPieces) pieces in a row have the wrong digest",
-                at: pack.id.description, remedy: "try another mirror or tell the publisher")
+                at: pack.id.description, remedy: "try another mirror or report it to the publisher")
         }
     }
 }

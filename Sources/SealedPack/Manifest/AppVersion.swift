@@ -19,7 +19,7 @@ public struct AppVersion: Sendable {
         guard numbers.count == parts.count, numbers.count <= Self.countLimit else {
             throw VaultError(
                 .usage, "'\(text.excerpt)' is not a version of an app", at: "app version",
-                remedy: "write numbers between full stops, such as 2.1")
+                remedy: "write numbers separated by full stops, such as 2.1")
         }
         self.numbers = numbers
     }

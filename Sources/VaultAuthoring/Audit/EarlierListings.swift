@@ -66,7 +66,7 @@ struct EarlierListings {
                     notes.append(
                         Finding(
                             .note, "gone",
-                            "it is gone, and \(listing.metadata) lists it: it can't be restored",
+                            "it is missing, and \(listing.metadata) lists it: it can't be restored",
                             at: place, remedy: "put a backup of it there, if it may be needed"))
                     continue
                 }

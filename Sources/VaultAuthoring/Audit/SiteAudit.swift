@@ -122,7 +122,7 @@ public struct SiteAudit: Sendable {
                 Finding(
                     isOurs ? .warning : .note, "skipped-target",
                     "only length and digest were checked, and clients skip it: \(reason)", at: place,
-                    remedy: isOurs ? "publish it again" : "look at it with the program that it is for"))
+                    remedy: isOurs ? "publish it again" : "inspect it with the program that it is for"))
         } catch {
             report.findings.append(Finding(error, at: place))
         }

@@ -74,7 +74,7 @@ struct EarlierStates {
         var first = PublicationTime(of: current.chain.snapshot.document)?.time
         for version in (oldest...newest).reversed() {
             guard let metadata = try await source.metadata(of: .snapshot, version: version) else {
-                throw unknown(moment, "snapshot version \(version) is kept no longer", since: first)
+                throw unknown(moment, "snapshot version \(version) is no longer kept", since: first)
             }
             try require(metadata.document, snapshots)
             guard let time = PublicationTime(of: metadata.document)?.time else {

@@ -36,7 +36,7 @@ final class HostedSite: Sendable {
     ) async throws(VaultError) {
         guard settings.structure.ownRole == nil else {
             throw VaultError(
-                .usage, "a team's part has no timestamp, which tells what is newest", at: vault.path.string,
+                .usage, "a team's part has no timestamp, which names the newest state", at: vault.path.string,
                 remedy: "publish it where its site/ is kept")
         }
         let scratch = try ScratchFolder(beside: vault.site)
@@ -185,7 +185,7 @@ final class HostedSite: Sendable {
                     "no-ranges",
                     "the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole",
                     at: "host",
-                    remedy: "let it answer requests of ranges (RFC 9110)"))
+                    remedy: "configure it to answer Range requests (RFC 9110)"))
         }
         return warnings
     }
@@ -285,7 +285,7 @@ final class HostedSite: Sendable {
                 != copy.folder.metadata(named: name, limit: limit)
         else { return }
         throw VaultError(
-            .busy, "somebody else has published there meanwhile", at: site.place(of: name),
-            remedy: "run the same command again: it goes on from there")
+            .busy, "another publisher has published there meanwhile", at: site.place(of: name),
+            remedy: "run the same command again: it continues from there")
     }
 }

@@ -124,7 +124,7 @@ struct MetadataCopy {
             throw VaultError(
                 .untrusted, "its version is \(metadata.document.version)",
                 at: site.place(of: role.hostedName(version: version)),
-                remedy: "do not use this host; tell its operator")
+                remedy: "do not use this host; report it to its operator")
         }
         return metadata
     }

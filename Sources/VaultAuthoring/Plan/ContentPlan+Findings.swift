@@ -73,10 +73,10 @@ extension DeviceContent {
                 limits.app, essential, "the app with its essential packs has", at: place, move)
         findings += Finding.exceeding(
             limits.meteredInstall, essential, "an installation over a mobile network has", at: place,
-            "\(move), or let people wait for another network", .warning)
+            "\(move), or let users wait for another network", .warning)
         findings += Finding.exceeding(
             limits.initialAndPrefetched, openedSize(of: [.essential, .prefetch]),
-            "essential and prefetched packs have", at: place, "leave more tags on demand")
+            "essential and prefetched packs have", at: place, "make more tags on demand")
         for (tag, size) in tagSizes.sorted(by: { $0.key < $1.key }) {
             let problem = "the tag '\(tag)' has"
             let before = findings.count

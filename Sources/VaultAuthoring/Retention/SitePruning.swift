@@ -187,7 +187,7 @@ public struct SitePruning: Sendable {
         return try await vault.withSession(request) { session async throws(VaultError) in
             guard let host = session.host else { return Plan() }
             try host.requireUnexpired(
-                "what that does not list may be live", remedy: "publish and upload first, then prune")
+                "files that it does not list may be live", remedy: "publish and upload first, then prune")
             try await host.readWholeHistory()
             let vault = session.vault
             let folder = MetadataFolder(vault.metadata)

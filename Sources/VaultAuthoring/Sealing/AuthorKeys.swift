@@ -90,7 +90,7 @@ struct DroppedKeys {
     /// The listed packs that each of them still opens: names with their places, and IDs.
     private var open: [SlotHolder: [(id: PackID, text: String)]] = [:]
 
-    /// - Parameter inUse: the keys that something is sealed for on purpose.
+    /// - Parameter inUse: the keys that the settings seal packs for.
     init(_ dropped: [SlotHolder: Set<PackID>], inUse: Set<KeyID>) {
         (self.dropped, self.inUse) = (dropped, inUse)
     }
@@ -130,7 +130,7 @@ struct DroppedKeys {
                     remedy:
                         "under a new ID a pack gets a new one. Earlier metadata with the old slots stay at the host until their"
                         + " snapshots have expired and all but the last version of each pack are pruned; those that list a pack which"
-                        + " is listed no more stay longer",
+                        + " is no longer listed stay longer",
                     hint: .pruningToLastVersions))
         }
         return warnings

@@ -48,7 +48,7 @@ struct CurrentSite {
         guard try FileSystem.exists(firstRoot) else {
             throw VaultError(
                 .missing, "the site is not here", at: firstRoot.string,
-                remedy: "restore site/ from your host or backup, or go on from what the host has",
+                remedy: "restore site/ from your host or backup, or continue from the state of the host",
                 hint: .publishingFromHost)
         }
         if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {

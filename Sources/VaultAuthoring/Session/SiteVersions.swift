@@ -133,7 +133,7 @@ extension VaultFolder {
         case .older(let role):
             throw VaultError(
                 .untrusted, versions.problem(of: role, after: last), at: site.string,
-                remedy: "get the newest site/ from your host or backup, or go on from what the host has",
+                remedy: "get the newest site/ from your host or backup, or continue from the state of the host",
                 hint: .publishingFromHost)
         }
     }
@@ -169,7 +169,7 @@ extension VaultFolder {
 
     private var uploadRemedy: String {
         "upload \(site) first; where that is refused, since another publisher has taken its numbers, or where it is to be published by"
-            + " nobody, remove \(siteMetadata) and \(memory): nobody has seen what they hold"
+            + " no publisher, remove \(siteMetadata) and \(memory): no client has seen their content"
     }
 
     /// Of the timestamp in the site's folder, with the newest of the host's roots that verifies it.

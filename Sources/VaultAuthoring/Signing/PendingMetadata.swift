@@ -40,7 +40,7 @@ struct PendingMetadata {
             let metadata = try UnverifiedMetadata(parsingPending: bytes, as: role, place: path.string)
             guard try written().contains(Self.digest(of: metadata.document.signed)) else {
                 throw VaultError(
-                    .corrupt, "it does not say what this vault wrote there", at: path.string, remedy: "")
+                    .corrupt, "its content is not what this vault wrote there", at: path.string, remedy: "")
             }
             guard metadata.document.version == newest else {
                 throw VaultError(

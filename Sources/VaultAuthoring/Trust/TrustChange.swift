@@ -112,7 +112,7 @@ public enum RootChange: Sendable {
         switch self {
         case .addKey(let key, _):
             guard !trust.keys.contains(where: { $0.key == key }) else {
-                throw refusal("the key signs for it already", "nothing is to be done")
+                throw refusal("the key signs for it already", "nothing needs to be done")
             }
             keys.append(MetadataKey(key))
         case .removeKey(let prefix, _):
@@ -130,7 +130,7 @@ public enum RootChange: Sendable {
             keys = keys.filter { $0.key != old } + [MetadataKey(new)]
         }
         let changed = RoleTrust(keys, threshold: threshold)
-        guard changed != trust else { throw refusal("this is how it is already", "nothing is to be done") }
+        guard changed != trust else { throw refusal("the role is like this already", "nothing needs to be done") }
         let count = Set(changed.keys.map(\.key)).count
         guard changed.threshold >= 1, changed.threshold <= count else {
             throw refusal(

@@ -29,7 +29,7 @@ struct ExternalTool: Sendable {
                     guard block[index] == UInt8(ascii: "\n") else {
                         guard rest.count < 64 << 10 else {
                             throw VaultError(
-                                .unavailable, "it listed a line of over 64 KiB", at: "program \(program)",
+                                .unavailable, "its list has a line of over 64 KiB", at: "program \(program)",
                                 remedy: "find out what has such a name at the destination")
                         }
                         rest.append(block[index])

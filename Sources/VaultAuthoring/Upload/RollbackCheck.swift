@@ -72,7 +72,7 @@ struct RollbackCheck {
         VaultError(
             .busy, "another publisher has taken \(what): the destination has other content", at: place,
             remedy: again
-                + "; where that is refused, remove metadata/ of the site and the vault's .published before: nobody has seen what they hold"
+                + "; where that is refused, remove metadata/ of the site and the vault's .published before: no client has seen their content"
         )
     }
 

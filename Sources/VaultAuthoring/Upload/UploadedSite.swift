@@ -124,7 +124,7 @@ extension UploadedSite {
         } catch {
             guard error.category == .untrusted else { throw error }
             throw VaultError(
-                .untrusted, "what is there is no timestamp of this site: \(error.problem)",
+                .untrusted, "the file there is not a timestamp of this site: \(error.problem)",
                 at: destination.place(of: "metadata/\(role.fileName)"),
                 remedy:
                     "check the destination; remove the file there only if you know that this site is the newest"
@@ -139,7 +139,7 @@ extension UploadedSite {
             warnings.append(
                 Finding(
                     refusal.error.with(
-                        problem: "what '\(refusal.role)' lists is left out: \(refusal.error.problem)"),
+                        problem: "packs listed by '\(refusal.role)' are left out: \(refusal.error.problem)"),
                     as: .warning, at: refusal.role.name))
         }
         return warnings

@@ -132,7 +132,7 @@ public struct VaultSettings: Sendable {
         if let tree = resources.first(where: { $0.apps != .all }) {
             throw place.error(
                 .usage,
-                "\"apps\" of the resources '\(tree.family)' would need the names of packs that are made no more",
+                "\"apps\" of the resources '\(tree.family)' would need the names of packs that are no longer made",
                 remedy: "remove one of the two")
         }
     }

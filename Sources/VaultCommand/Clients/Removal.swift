@@ -8,8 +8,8 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove packs from a store.",
         discussion: """
-            They come back only when 'fetch' names them, or with --all. A version that a program has in access, or reads, goes when \
-            that ends.
+            They are downloaded again only when 'fetch' names them, or with --all. A version that a program has in access or reads \
+            is removed when that ends.
 
             EXAMPLE
               assetvault remove levels/one --store ~/.game
@@ -35,7 +35,7 @@ struct Remove: AsyncParsableCommand {
                 removed.append(id)
                 // A damaged state does not make a removal fail.
                 let isHeld = (try? await VaultStore(store.layout).status(of: id))?.state == .removing
-                Console.note(isHeld ? "removing  \(id): it goes once its access has ended" : "removed  \(id)")
+                Console.note(isHeld ? "removing  \(id): it is removed once its access has ended" : "removed  \(id)")
             } catch {
                 if let lastError { Console.error(lastError) }
                 lastError = error
@@ -53,9 +53,9 @@ struct Preserve: AsyncParsableCommand {
         abstract: "Set which packs stay when disk space is needed, and how long.",
         discussion: """
             A download that needs disk space removes purgeable packs that are not in use, those with the lowest preservation \
-            priority first. --keep and --purgeable set whether the named packs are among these. --priority is set for tags, counts in \
-            this store instead of what the site lists, and of several tags of a pack the highest counts. With --tag alone the \
-            priority of each tag is printed.
+            priority first. --keep and --purgeable set whether the named packs are among these. --priority sets the priority of \
+            tags in this store, instead of the one that the site lists; of a pack with several tags the highest counts. With --tag \
+            alone the priority of each tag is printed.
 
             EXAMPLE
               assetvault preserve levels/one --purgeable --store ~/.game
@@ -141,7 +141,7 @@ struct Preserve: AsyncParsableCommand {
         }
         if known.values.allSatisfy({ $0 == 1 }) {
             Console.note(
-                "warning: all tags have the priority 1: which packs go first is left to their last use")
+                "warning: all tags have the priority 1: packs are purged by their last use alone")
         }
     }
 }

@@ -35,7 +35,7 @@ struct ChannelOption: ParsableArguments {
     @Option(
         name: .customLong("channel"),
         help: ArgumentHelp(
-            "The site's channel, such as beta; a store goes on with the last one that was named and worked, at first live.",
+            "The site's channel, such as beta; a store keeps the last one that was named and worked, at first live.",
             valueName: "name"))
     private var name: String?
 
@@ -91,7 +91,7 @@ struct HostOptions: ParsableArguments {
     @Option(
         name: .customLong("against"),
         help: ArgumentHelp(
-            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
+            "Continue from the site at this https, http or file URL, and write only what is new into site/.",
             valueName: "url"))
     private var host: String?
 

@@ -10,10 +10,10 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove files that no client needs any more from a site.",
         discussion: """
-            What stays: every root; what unexpired metadata names; the last versions of each pack, with the metadata \
-            that lists them, so that they can be restored; and what was live less than the grace time ago. Each file \
-            that goes is named; --dry-run only names them. Remove the same files from your host, after the site was \
-            uploaded; or prune the host's folder itself, with the root that clients pin, while nobody uploads into it.
+            These files stay: every root; files that unexpired metadata names; the last versions of each pack, with the metadata \
+            that lists them, so that they can be restored; and files that were live less than the grace time ago. Each removed \
+            file is named; --dry-run only names them. Remove the same files from your host after the site was uploaded; or prune \
+            the host's folder itself, with the root that clients pin, while no upload into it runs.
 
             --against plans from the metadata of a host, on a machine without site/: it names the files that the host need no longer \
             have, and removes nothing, since a host removes no file on request. Remove them there as you upload, such as with \
@@ -34,7 +34,7 @@ struct Prune: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Number of versions of each pack to keep.", valueName: "n"))
     var keep = 3
 
-    @Option(help: ArgumentHelp("How long what was live stays afterwards, in days.", valueName: "days"))
+    @Option(help: ArgumentHelp("How long files that were live are kept afterwards, in days.", valueName: "days"))
     var grace = "30d"
 
     @OptionGroup var host: HostOptions
@@ -81,7 +81,7 @@ struct Prune: AsyncParsableCommand {
         let vault = VaultFolder(path)
         if try !FileSystem.exists(vault.settings), try FileSystem.exists(path.appending("metadata")) {
             throw VaultError(
-                .usage, "this is a site's folder, which does not say whose it is", at: folder,
+                .usage, "this is a site's folder, which does not name its vault", at: folder,
                 remedy: "give --trust with the root that clients pin, or name the vault")
         }
         return SitePruning(of: vault, keeping: keep, grace: try days(), now: .now)

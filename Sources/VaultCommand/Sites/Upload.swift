@@ -39,7 +39,7 @@ struct Upload: LongCommand {
 
     @OptionGroup var trust: TrustedRootOption
 
-    @Flag(help: "Say what would be sent, and send nothing.")
+    @Flag(help: "Print what would be sent, and send nothing.")
     var dryRun = false
 
     @OptionGroup var progress: ProgressOption

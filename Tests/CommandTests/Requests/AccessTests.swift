@@ -51,7 +51,7 @@ import VaultBase
                 guard code == 79 else { continue }
                 #expect(
                     result.errorText.contains("10 are now: 'level2' with 10 in sh (\(program.processID))"))
-                #expect(result.errorText.contains("; end the access to what is not needed now\n"))
+                #expect(result.errorText.contains("; end the access to tags that are not needed\n"))
             }
             program.send(SIGKILL)
         }

@@ -53,7 +53,7 @@ import VaultBase
             #expect(try await program.firstLine() == "begun")
             let held = try await world.run("remove game/level2 $STORE").succeeded()
             #expect(
-                held.errorText == "removing  game/level2: it goes once its access has ended\n",
+                held.errorText == "removing  game/level2: it is removed once its access has ended\n",
                 "\(held.errorText)")
             program.send(SIGKILL)
         }

@@ -106,7 +106,7 @@ struct HostedPublishRefusalTests {
             return .bytes([UInt8](bytes), length: bytes.count)
         }
         try await world.publish()
-        try await runner.publish(against: server.url).failed(75, naming: "somebody else has published")
+        try await runner.publish(against: server.url).failed(75, naming: "another publisher has published")
         #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
     }
 }
