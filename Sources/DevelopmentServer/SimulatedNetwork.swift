@@ -56,7 +56,7 @@ final class SimulatedNetwork: Sendable {
     }
 }
 
-/// A bad network or host to try an app with. What fails at random follows from the seed.
+/// A bad network or host for testing an app. Random failures are determined by the seed.
 public struct NetworkConditions: Sendable {
     /// Of all connections together; nil for no limit.
     public var bytesPerSecond: UInt64?

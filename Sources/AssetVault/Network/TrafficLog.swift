@@ -37,7 +37,7 @@ struct TrafficLog: Sendable {
         try? append(Array(line.utf8), on: day)
     }
 
-    /// Others may write in shared storage: no link is followed, and only a regular file is opened.
+    /// Other users may write in shared storage, so no link is followed, and only a regular file is opened.
     func append(_ line: [UInt8], on day: String) throws(VaultError) {
         let permissions = try store.layout.permissions(of: store.role)
         switch store.role {
@@ -122,10 +122,10 @@ final class TrafficCounter: Sendable {
     }
 }
 
-/// Reads the days of a log, one after the other. A downloader's log is bounded as a whole: others may have filled it.
+/// Reads the days of a log, one after the other. A downloader's log is bounded as a whole, because another user may have filled it.
 struct TrafficReading {
     private let log: TrafficLog
-    /// Bytes of a day that are read: of a longer one the rest does not count. A line stands for a mebibyte, as a rule.
+    /// Bytes of a day that are read: the rest is ignored. A line usually stands for a mebibyte.
     private let dayLimit: Int
     private var budget: StoreArea.Budget
     /// The maximum number of packs; lines of others do not count.

@@ -1,6 +1,6 @@
 import SealedPack
 
-/// The packs of a ``WorkSchedule`` that could be worked on now, in the order in which they are.
+/// The packs of a ``WorkSchedule`` that could be worked on now, in order.
 ///
 /// Beginnings and ends change it, so that a start does not look at all packs of a large site; after other changes it is made again.
 struct WorkCandidates {

@@ -128,11 +128,11 @@ public struct LoadingPriority: Sendable, Hashable {
     /// From 0 to 1.
     public let value: Double
 
-    /// Before everything else, with the whole line and all processors: other work of the client waits meanwhile.
+    /// Before everything else, with all bandwidth and all processors: other work of the client waits meanwhile.
     public static let urgent = LoadingPriority(.urgent, 1)
     /// 0.5.
     public static let standard: LoadingPriority = 0.5
-    /// Behind everything else: only while nothing else is wanted of the client.
+    /// After everything else: only while the client has no other work.
     public static let whenIdle = LoadingPriority(.whenIdle, 0)
 
     /// Whether it is ``urgent``.

@@ -87,7 +87,7 @@ extension PackAssembly {
                         #endif
                         progress(presentLength)
                     } else if !piece.hasSeveralSenders {
-                        // Of several senders, the one at fault is unknown.
+                        // If the piece came from several senders, it is unknown which one was wrong.
                         wrong += 1
                         try noteWrong()
                     }

@@ -84,7 +84,7 @@ final class FetchProgress: Sendable {
 
 /// Prints the updates of a client, and keeps what the command needs at the end.
 struct UpdatePrinter: ~Copyable {
-    /// Failures that no later attempt made up for.
+    /// Failures without a later successful attempt.
     private(set) var failures: [(id: PackID, error: VaultError)] = []
     /// Packs that were removed: by the app, or for disk space.
     private(set) var removed: [PackID] = []

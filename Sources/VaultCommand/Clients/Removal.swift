@@ -129,7 +129,7 @@ struct Preserve: AsyncParsableCommand {
         for tag in tags { Console.answer("\(try await store.preservationPriority(forTag: tag))  \(tag)") }
     }
 
-    /// What was set counts, and may not be what was meant.
+    /// Warns of settings that have an effect, but probably not the intended one.
     ///
     /// - Parameter known: the priorities of all tags that are known here.
     private func explain(_ known: [String: Double]) {
@@ -256,7 +256,7 @@ struct PurgeReport: Report {
 }
 
 extension UTCTime? {
-    /// How people see when a pack was used last.
+    /// The last use of a pack, for people.
     var asLastUse: String { map { "last read \($0)" } ?? "never read" }
 }
 

@@ -148,7 +148,7 @@ struct UsageReport: Report {
     /// The last days.
     private static let shownDays = 7
 
-    /// The store by what becomes of its packs.
+    /// The parts of the store: in access, staying, purgeable.
     private var parts: [(name: String, mark: Character, size: UInt64)] {
         [
             ("in access", "█", usage.sizeOnDisk(where: \.isInAccess)),
@@ -174,7 +174,7 @@ extension StoreUsage.Pack {
         return purgeReason.map { "purgeable: \($0.words)" } ?? "stays"
     }
 
-    /// What decides when it goes.
+    /// The values that decide the order of removal.
     fileprivate var order: String {
         purgeReason == nil ? lastUse.asLastUse : "preservation \(preservation), \(lastUse.asLastUse)"
     }

@@ -156,7 +156,7 @@ extension FileExplanation.Rule {
 /// The packs that a vault's sources make, and what devices get.
 struct ContentPlanReport: Report {
     let plan: ContentPlan
-    /// Of the plan those that are asked for.
+    /// The packs of the plan that the options select.
     let packs: [ContentPlan.Pack]
     let contents: [DeviceContent]
     var findings: [Finding]

@@ -70,7 +70,7 @@ struct Promote: AsyncParsableCommand {
     }
 }
 
-/// What lists again what is hosted already, in another channel or as it was before.
+/// Options of the commands that list hosted packs again: in another channel, or as before.
 struct RelistingOptions: ParsableArguments {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var signing: SigningOptions

@@ -95,7 +95,7 @@ struct Prune: AsyncParsableCommand {
     }
 }
 
-/// What a site loses, and what stays although it is not published now.
+/// The files to remove from a site, and the unpublished files that stay.
 struct PruneReport: Report {
     let plan: SitePruning.Plan
     let isDryRun: Bool
@@ -113,7 +113,7 @@ struct PruneReport: Report {
         ]
     }
 
-    /// How many files stay for each reason, and how many go.
+    /// The number of files that stay, by reason, and of those to remove.
     var notes: [String] {
         var notes = plan.kept.isEmpty ? ["every other file is part of what is published now"] : []
         var reasons: [KeepingReason] = []

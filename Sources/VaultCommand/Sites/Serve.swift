@@ -64,7 +64,7 @@ struct Serve: AsyncParsableCommand {
         try await server.run { Console.answer($0) }
     }
 
-    /// A bad network to try an app with.
+    /// A bad network for testing an app.
     private var conditions: NetworkConditions {
         var conditions = NetworkConditions()
         conditions.bytesPerSecond = throttle?.bytes

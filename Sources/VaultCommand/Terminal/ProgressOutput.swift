@@ -4,7 +4,7 @@ import Synchronization
 import SystemPackage
 import VaultBase
 
-/// How a command shows on standard error how far it is.
+/// How a command shows its progress on standard error.
 enum ProgressForm: String, CaseIterable, ExpressibleByArgument { case auto, bar, none, json }
 
 struct ProgressOption: ParsableArguments {
@@ -16,7 +16,7 @@ struct ProgressOption: ParsableArguments {
     var form = ProgressForm.auto
 }
 
-/// A command that takes time, and shows how far it is.
+/// A command that takes time, and shows its progress.
 protocol LongCommand: AsyncParsableCommand {
     var progress: ProgressOption { get }
 }
