@@ -121,7 +121,9 @@ extension PackDownload {
             }
             if wasTailUnverified, !assembly.isTailUnverified { StagingStep.tailVerified.reached() }
             // Zeros look like a hole in the file.
-            guard try assembly.wanted() != wanted else { throw refusal("none of the requested bytes were received") }
+            guard try assembly.wanted() != wanted else {
+                throw refusal("none of the requested bytes were received")
+            }
         } catch {
             throw TransferFailure(error)
         }

@@ -78,7 +78,8 @@ extension VaultStore {
     {
         guard (0...1).contains(priority) else {
             throw VaultError(
-                .usage, "\(priority) is not a preservation priority", at: tags.sorted().joined(separator: ", "),
+                .usage, "\(priority) is not a preservation priority",
+                at: tags.sorted().joined(separator: ", "),
                 remedy: "use 0 to 1; 90 in vault.json is 0.9 here")
         }
         for tag in tags where !PackOffer.isWord(tag) {

@@ -49,7 +49,8 @@ extension Finding {
         return notes.dropLast(rest) + [
             Finding(
                 .note, "prunable", "\(rest) more \(kind)", at: place,
-                remedy: "prune the site: they are removed when no client can need them any more", hint: .pruning)
+                remedy: "prune the site: they are removed when no client can need them any more",
+                hint: .pruning)
         ]
     }
 }

@@ -92,7 +92,9 @@ extension VaultError {
     fileprivate static func aboutNameKey(_ error: VaultError) -> VaultError {
         guard error.category == .key else { return error }
         return error.with(
-            problem: "names are opaque, and only the vault's own key gives the key that makes them: \(error.problem)")
+            problem:
+                "names are opaque, and only the vault's own key gives the key that makes them: \(error.problem)"
+        )
     }
 }
 

@@ -118,7 +118,8 @@ public struct ResourceTree: Sendable {
                 .warning(
                     "equal-preservation", "all tags of '\(family)' have the preservation 100",
                     at: family.description,
-                    remedy: "lower the preservation of the tags to purge first: equal priorities give no order"))
+                    remedy:
+                        "lower the preservation of the tags to purge first: equal priorities give no order"))
         }
         return findings
     }

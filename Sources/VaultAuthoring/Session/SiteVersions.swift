@@ -133,7 +133,8 @@ extension VaultFolder {
         case .older(let role):
             throw VaultError(
                 .untrusted, versions.problem(of: role, after: last), at: site.string,
-                remedy: "get the newest site/ from your host or backup, or continue from the state of the host",
+                remedy:
+                    "get the newest site/ from your host or backup, or continue from the state of the host",
                 hint: .publishingFromHost)
         }
     }

@@ -130,7 +130,9 @@ public enum RootChange: Sendable {
             keys = keys.filter { $0.key != old } + [MetadataKey(new)]
         }
         let changed = RoleTrust(keys, threshold: threshold)
-        guard changed != trust else { throw refusal("the role is like this already", "nothing needs to be done") }
+        guard changed != trust else {
+            throw refusal("the role is like this already", "nothing needs to be done")
+        }
         let count = Set(changed.keys.map(\.key)).count
         guard changed.threshold >= 1, changed.threshold <= count else {
             throw refusal(

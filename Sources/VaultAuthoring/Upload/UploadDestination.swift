@@ -174,7 +174,8 @@ struct FolderDestination: UploadDestination {
             } catch {
                 guard isNew, (try? FileSystem.exists(target)) == true else { throw error }
                 throw VaultError(
-                    .busy, "another process has written it meanwhile", at: target.string, remedy: "upload again"
+                    .busy, "another process has written it meanwhile", at: target.string,
+                    remedy: "upload again"
                 )
             }
         }

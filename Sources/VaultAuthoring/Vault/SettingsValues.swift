@@ -38,7 +38,8 @@ extension MetadataLifetime {
             guard let value = try json[key] else { return standard }
             let days = try value.integer()
             guard (1...3650).contains(days) else {
-                throw value.error(.usage, "\(days) days are not a valid period for \(key)", remedy: "use 1 to 3650")
+                throw value.error(
+                    .usage, "\(days) days are not a valid period for \(key)", remedy: "use 1 to 3650")
             }
             return Int(days)
         }

@@ -39,7 +39,10 @@ struct Fetch: LongCommand {
         help: ArgumentHelp("Fetch the packs that have this tag; repeatable.", valueName: "tag"))
     var tags: [String] = []
 
-    @Flag(help: "Also download packs that were not named and that none of the keys opens: they wait for their key.")
+    @Flag(
+        help:
+            "Also download packs that were not named and that none of the keys opens: they wait for their key."
+    )
     var preload = false
 
     @Flag(help: "Fail with code 77 when the key of any wanted pack is missing.")

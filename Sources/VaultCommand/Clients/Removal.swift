@@ -35,7 +35,8 @@ struct Remove: AsyncParsableCommand {
                 removed.append(id)
                 // A damaged state does not make a removal fail.
                 let isHeld = (try? await VaultStore(store.layout).status(of: id))?.state == .removing
-                Console.note(isHeld ? "removing  \(id): it is removed once its access has ended" : "removed  \(id)")
+                Console.note(
+                    isHeld ? "removing  \(id): it is removed once its access has ended" : "removed  \(id)")
             } catch {
                 if let lastError { Console.error(lastError) }
                 lastError = error
@@ -165,7 +166,9 @@ struct Purge: AsyncParsableCommand {
 
     @Option(
         name: .customLong("until-free"),
-        help: ArgumentHelp("Stop when so many bytes are free; without it all purgeable packs are removed.", valueName: "size"))
+        help: ArgumentHelp(
+            "Stop when so many bytes are free; without it all purgeable packs are removed.", valueName: "size"
+        ))
     var free: ByteCount?
 
     @Flag(help: "Remove the packs that the site no longer lists, and no others.")

@@ -40,7 +40,8 @@ struct Plan: LongCommand {
     @Option(
         name: .customLong("why"),
         help: ArgumentHelp(
-            "Show the pack that this file of a source is in, and the rules that decide it; the path is relative to the source.", valueName: "path"))
+            "Show the pack that this file of a source is in, and the rules that decide it; the path is relative to the source.",
+            valueName: "path"))
     var explainedPath: String?
 
     @Flag(help: "Seal into scratch, and print the size of the update for each device.")
@@ -82,7 +83,8 @@ struct Plan: LongCommand {
                 throw VaultError(
                     .missing,
                     "what clients download of '\(pack.name ?? pack.id)' is unknown: published packs are not here",
-                    at: folder.targets.string, remedy: "restore site/, or continue from the state of the host",
+                    at: folder.targets.string,
+                    remedy: "restore site/, or continue from the state of the host",
                     hint: .publishingFromHost)
             }
             (report.updates, report.sizes) = (preview.downloads, preview.sizes)

@@ -34,7 +34,8 @@ struct Prune: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Number of versions of each pack to keep.", valueName: "n"))
     var keep = 3
 
-    @Option(help: ArgumentHelp("How long files that were live are kept afterwards, in days.", valueName: "days"))
+    @Option(
+        help: ArgumentHelp("How long files that were live are kept afterwards, in days.", valueName: "days"))
     var grace = "30d"
 
     @OptionGroup var host: HostOptions

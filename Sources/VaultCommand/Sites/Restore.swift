@@ -36,7 +36,9 @@ struct Restore: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The pack, or the resource tree with all its packs.", valueName: "id"))
     var id: String?
 
-    @Option(name: .customLong("channel"), help: ArgumentHelp("All packs that a channel lists.", valueName: "name"))
+    @Option(
+        name: .customLong("channel"), help: ArgumentHelp("All packs that a channel lists.", valueName: "name")
+    )
     var channelName: String?
 
     @Option(help: ArgumentHelp("The version to put live: of a pack, or of a snapshot.", valueName: "n"))

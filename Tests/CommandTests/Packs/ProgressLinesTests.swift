@@ -25,7 +25,9 @@ struct ProgressLinesTests {
 
     /// Runs a command, and expects what holds for every command: each line is of one kind, the fraction never goes back and is 1 in the
     /// last line of a success only, and there are at most ten lines of progress a second.
-    private func lines(of words: Words, exitCode: Int32 = 0, through wrapper: [String] = []) async throws -> [Line] {
+    private func lines(of words: Words, exitCode: Int32 = 0, through wrapper: [String] = []) async throws
+        -> [Line]
+    {
         let start = ContinuousClock.now
         let result = try await world.run("\(words) --progress json", through: wrapper)
         let seconds = (ContinuousClock.now - start) / .seconds(1)

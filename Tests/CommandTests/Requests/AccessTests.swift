@@ -50,7 +50,8 @@ import VaultBase
                 #expect(result.exitCode == code, "\(result.errorText)")
                 guard code == 79 else { continue }
                 #expect(
-                    result.errorText.contains("10 are in access now: 'level2' with 10 in sh (\(program.processID))"))
+                    result.errorText.contains(
+                        "10 are in access now: 'level2' with 10 in sh (\(program.processID))"))
                 #expect(result.errorText.contains("; end the access to tags that are not needed\n"))
             }
             program.send(SIGKILL)
