@@ -101,8 +101,8 @@ public struct TransportRequest: Sendable {
     /// Shared by all requests of one transfer to a host; by default each response is measured by itself.
     public var meter = ThroughputMeter()
 
-    /// Called with the most bytes that come of a body that nobody reads, such as that of a redirect, before they do; an error from
-    /// it ends the request.
+    /// Called with the maximum size of a discarded body, such as that of a redirect, before it is received; an error from it ends
+    /// the request.
     public var willDiscard: @Sendable (UInt64) throws(VaultError) -> Void = { _ throws(VaultError) in }
 
     public init(

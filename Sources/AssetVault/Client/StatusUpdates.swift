@@ -17,7 +17,7 @@ public enum StatusUpdate: Sendable, Equatable {
     case sentWhole(PackID, SiteLocation)
     /// Disk space for the pack is missing, in bytes. Purgeable packs are removed now; if that is not enough, the pack fails.
     case diskSpaceLow(PackID, missing: UInt64)
-    /// The network is metered: the pack, which nobody asked for, is not downloaded. A final update follows.
+    /// The network is metered: the pack was not requested, so it is not downloaded. A final update follows.
     case deferred(PackID)
     /// A stored file is verified again.
     case verifying(PackID)

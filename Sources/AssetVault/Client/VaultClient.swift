@@ -74,8 +74,8 @@ public actor VaultClient {
     /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
     public var contestedVersion: Int64? { view?.contestedVersion }
 
-    /// Updates the trusted metadata. The store goes on with the channel, the app version and the device of the configuration. Throws
-    /// `.untrusted` for metadata that fail verification, `.unavailable`.
+    /// Updates the trusted metadata. From then on the store follows the channel, the app version and the device of the
+    /// configuration. Throws `.untrusted` for metadata that fail verification, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
@@ -112,8 +112,8 @@ public actor VaultClient {
     /// Nothing is downloaded where a tag of the selection is unknown: `.unknownTag` is thrown.
     ///
     /// - Parameters:
-    ///   - priority: when it is wanted among the requests and other fetches of the client; nil is ``LoadingPriority/whenIdle`` for what
-    ///     nobody asked for (``PackSelection/automatic``), else ``LoadingPriority/standard``.
+    ///   - priority: when it is wanted among the requests and other fetches of the client; nil is ``LoadingPriority/whenIdle`` for
+    ///     packs that were not requested (``PackSelection/automatic``), else ``LoadingPriority/standard``.
     ///   - time: how long it may take; then `.busy` is thrown, and the next call resumes.
     public func fetch(
         _ selection: PackSelection = .automatic, priority: LoadingPriority? = nil,
@@ -300,7 +300,7 @@ public actor VaultClient {
         configuration.keys.map { CachingKeyProvider($0, reservingFor: offers.ownKeyIDs) }
     }
 
-    /// What may come over a metered network in one call: it is counted anew.
+    /// The metered allowance of one call, counted anew.
     var newAllowance: TransferAllowance { TransferAllowance(configuration.policy.meteredAllowance) }
 
     /// A stager in the app's role, for one call.

@@ -185,7 +185,7 @@ extension PackDownload {
 
 /// A response's body, for a task that reads while another one processes the bytes.
 actor BodyReader {
-    /// Nil while somebody reads, and after that for nobody else.
+    /// Nil while a task reads, and afterwards: the body can be read once.
     private var body: TransportBody.Iterator?
 
     init(_ body: TransportBody) { self.body = body.makeAsyncIterator() }

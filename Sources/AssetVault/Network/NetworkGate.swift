@@ -93,7 +93,7 @@ extension VaultError {
     }
 }
 
-/// What is left of the bytes of packs that may come over a metered network in one call, whatever the hosts send.
+/// The rest of the metered allowance of one call; all bytes that hosts send are counted.
 final class TransferAllowance: Sendable {
     /// In bytes; nil for no limit.
     private let limit: UInt64?

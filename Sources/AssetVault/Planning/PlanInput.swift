@@ -28,7 +28,7 @@ struct PlanInput: Sendable {
 }
 
 extension PlanInput {
-    /// What may come over a metered network is not limited yet; see ``affordablePlan(for:by:)``.
+    /// The metered allowance is not applied yet; see ``affordablePlan(for:by:)``.
     init(
         _ selected: SelectedPacks, on trigger: PlanTrigger, with stored: [StoredPack],
         _ configuration: VaultConfiguration
@@ -51,8 +51,8 @@ extension PlanInput {
         }
     }
 
-    /// The plan, within what may come over a metered network. If whole packs would exceed that, their indexes are fetched first,
-    /// because an update may need few pieces.
+    /// The plan, within the metered allowance. If whole packs would exceed that, their indexes are fetched first, because an update
+    /// may need few pieces.
     func affordablePlan(
         for offers: [LocatedPack], by stager: PackStager
     ) async throws(VaultError) -> Plan {

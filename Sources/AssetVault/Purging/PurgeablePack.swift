@@ -4,7 +4,7 @@ public import UpdateFramework
 public import VaultBase
 import VaultFileSystem
 
-/// A loaded pack that may be removed when disk space is needed, and that nobody has in access.
+/// A loaded pack that may be removed when disk space is needed, and that no request has in access.
 public struct PurgeablePack: Sendable, Hashable {
     public enum Reason: String, Sendable {
         /// The app declared it purgeable.
@@ -96,8 +96,8 @@ extension VaultStore {
 
 /// Packs that the site no longer lists.
 extension VaultStore {
-    /// The loaded packs that the site no longer lists (``PackAvailability/obsolete``) and that nobody has in access, also those that
-    /// are not purgeable. Empty if the stored metadata are incomplete: a missing role may list them.
+    /// The loaded packs that the site no longer lists (``PackAvailability/obsolete``) and that no request has in access, also those
+    /// that are not purgeable. Empty if the stored metadata are incomplete: a missing role may list them.
     package func withdrawnPacks() async throws(VaultError) -> [PurgeablePack] {
         guard try hasStore else { return [] }
         let ids = try await withdrawnIDs()

@@ -97,13 +97,13 @@ struct VersionFolder: ~Copyable {
     /// process that opened it but has no lock yet finds the name removed.
     func whileFree(_ name: VersionName, _ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
         if try isHeld(name.damaged) { return false }
-        // A link, for example, is corrupt: nobody holds it as a version.
+        // A link, for example, is corrupt: no reader holds it as a version.
         let found = try optional(StagedVersion(name, in: folder, exclusively: true), ignoring: .corrupt)
         guard let version = found else {
             try body()
             return true
         }
-        // Where the file system has no locks nobody can hold anything.
+        // Without locks in the file system no reader can hold a version.
         guard version.tryLock(exclusive: true) ?? true else { return false }
         defer { version.unlock() }
         try body()
@@ -118,7 +118,7 @@ struct VersionFolder: ~Copyable {
         }
         // A link, for example, or removed meanwhile.
         let file = try optional(StagedVersion.lockableFile(name, in: folder), ignoring: .corrupt, .missing)
-        // Where the file system has no locks nobody can hold anything.
+        // Without locks in the file system no reader can hold a version.
         return (try? file?.tryLock(exclusive: true)) == false
     }
 }

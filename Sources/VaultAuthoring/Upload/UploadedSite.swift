@@ -114,7 +114,7 @@ extension UploadedSite {
         return try await SeenMetadata(in: source, under: roots)
     }
 
-    /// A timestamp at the destination that is not the site's own is nothing to go on from.
+    /// A publication can't continue from a timestamp at the destination that is not the site's own.
     private static func seen(
         under roots: [VerifiedRoot], in hosted: inout HostedMetadata, at destination: any UploadDestination
     ) async throws(VaultError) -> SeenMetadata? {

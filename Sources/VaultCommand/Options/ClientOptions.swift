@@ -111,14 +111,14 @@ struct ClientLimitOptions: ParsableArguments {
     }
 }
 
-/// What may come over the network of this run.
+/// The metered network of this run.
 struct MeteredOptions: ParsableArguments {
     @Flag(help: "The network is metered: prefetch packs that were not requested are not downloaded.")
     var metered = false
 
     @Option(
         help: ArgumentHelp(
-            "Bytes of packs that may come over a metered network in this run, such as 100MB; bytes that are sent and discarded count, too.",
+            "Bytes of packs to download over a metered network in this run at most, such as 100MB; bytes that are sent and discarded count, too.",
             valueName: "bytes"))
     var meteredAllowance: ByteCount?
 

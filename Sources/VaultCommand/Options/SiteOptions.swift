@@ -86,7 +86,7 @@ struct VaultArgument: ParsableArguments {
     var folder: VaultFolder { VaultFolder(FilePath(path)) }
 }
 
-/// The host that a vault whose `site/` is incomplete goes on from.
+/// The host that a vault with an incomplete `site/` continues from.
 struct HostOptions: ParsableArguments {
     @Option(
         name: .customLong("against"),
