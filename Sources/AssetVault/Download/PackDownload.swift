@@ -185,7 +185,7 @@ extension PackDownload {
 
 /// A response's body, for a task that reads while another one processes the bytes.
 actor BodyReader {
-    /// Nil while a task reads, and afterwards: the body can be read once.
+    /// Nil while a task reads, so that only one reads at a time.
     private var body: TransportBody.Iterator?
 
     init(_ body: TransportBody) { self.body = body.makeAsyncIterator() }
