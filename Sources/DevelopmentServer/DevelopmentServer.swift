@@ -20,7 +20,7 @@ public struct DevelopmentServer: Sendable {
     ///   - root: The site's folder, possibly reached through a link.
     ///   - port: The port on 127.0.0.1; 0 lets the system choose a free one.
     ///   - conditions: a bad network to try.
-    ///   - onFault: called for each response that these conditions spoil, and when the network goes offline.
+    ///   - onFault: called for each response that these conditions break, and when the network goes offline.
     public init(
         root: FilePath, port: UInt16 = 0, conditions: NetworkConditions = NetworkConditions(),
         onFault: @escaping @Sendable (_ fault: String) -> Void = { _ in }
@@ -29,7 +29,7 @@ public struct DevelopmentServer: Sendable {
     }
 
     /// Serves until the task is cancelled, then closes every connection, in use or not. The same happens when its network goes
-    /// offline: from then on nobody can connect, and it waits to be cancelled.
+    /// offline: from then on it refuses connections, and waits to be cancelled.
     ///
     /// - Parameter whenReady: Called once with the URL, when the server accepts requests.
     /// - Throws: `.missing` when there is no such folder, `.busy` when the port is in use, `.io` when listening fails

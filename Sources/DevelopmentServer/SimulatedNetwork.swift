@@ -40,7 +40,7 @@ final class SimulatedNetwork: Sendable {
         conditions.bytesPerSecond.map { min(max($0 / 20, 1), 1 << 18) } ?? 1 << 18
     }
 
-    /// Takes the line for some bytes, behind what others send. Returns the time until they are through.
+    /// Reserves the simulated connection for some bytes, after those already queued. Returns the time until they are sent.
     func delay(ofSending count: Int) -> TimeAmount {
         guard let rate = conditions.bytesPerSecond, rate > 0 else { return .zero }
         return state.withLock { state in
@@ -56,7 +56,7 @@ final class SimulatedNetwork: Sendable {
     }
 }
 
-/// A bad network or host to try an app with. What fails at random follows from the seed.
+/// A bad network or host for testing an app. Random failures are determined by the seed.
 public struct NetworkConditions: Sendable {
     /// Of all connections together; nil for no limit.
     public var bytesPerSecond: UInt64?

@@ -56,7 +56,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints the text of `--help` and the like, which contains no foreign names. Any other error is unexpected.
+    /// Prints the text of `--help` and the like, which contains only this program's own text. Any other error is unexpected.
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         if code.isSuccess {

@@ -225,7 +225,7 @@ extension SecretBytes {
 
 /// A PEM block (RFC 7468) of a private key of any kind: its label and decoded DER.
 struct PrivateKeyBlock: ~Copyable {
-    /// One of OpenSSL's `PEM_STRING_` names, which tells the kind of key and whether it is encrypted.
+    /// One of OpenSSL's `PEM_STRING_` names, which gives the kind of key and whether it is encrypted.
     let label: String
     private let content: SecretBytes
 

@@ -19,7 +19,7 @@ public enum DurableFile {
         guard let kind = try FileSystem.status(of: target)?.kind else { return }
         guard kind == .file else {
             throw VaultError(
-                .unwritable, "it exists and is no regular file", at: target.string,
+                .unwritable, "it exists and is not a regular file", at: target.string,
                 remedy: "choose another name")
         }
         guard replacing else {

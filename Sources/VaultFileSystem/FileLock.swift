@@ -8,7 +8,7 @@ public import VaultBase
 /// processes do.
 public struct FileLock: ~Copyable, Sendable {
     public enum Mode: Sendable, Hashable {
-        /// Any number of holders, while nobody has an exclusive lock.
+        /// Any number of holders, while there is no exclusive lock.
         case shared
         case exclusive
     }

@@ -103,7 +103,7 @@ extension Folder {
         }
     }
 
-    /// The target of a symbolic link, unchecked; nil when it does not exist. Throws `.corrupt` when it is no link.
+    /// The target of a symbolic link, unchecked; nil when it does not exist. Throws `.corrupt` when it is not a link.
     public func readLink(_ name: some FileName) throws(VaultError) -> FilePath? {
         guard let status = try status(of: name) else { return nil }
         let name = try CheckedName(name, in: self)

@@ -15,7 +15,7 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
     }
 
     /// Opens an existing folder; symbolic links are followed. Throws `.missing` when it does not exist, `.corrupt` when
-    /// it is no folder.
+    /// it is not a folder.
     public init(opening path: FilePath) throws(VaultError) {
         self = try unsafe Self.open(VAULT_WORKING_FOLDER, path.characters, VAULT_FOLDER, path)
     }

@@ -212,7 +212,7 @@ extension OpenFile {
 
 /// Finds written parts of a sparse file. A hint: a file system may report a hole as data, but never data as a hole.
 extension OpenFile {
-    /// The parts of `range` with data, in order; all of it where the file system can't tell.
+    /// The parts of `range` with data, in order; all of it if the file system does not report holes.
     public func dataRanges(in range: Range<UInt64>) throws(VaultError) -> [Range<UInt64>] {
         var found: [Range<UInt64>] = []
         var position = range.lowerBound

@@ -156,7 +156,7 @@ public struct SealedMemory: ~Copyable, Sendable {
         size += UInt64(bytes.count)
     }
 
-    /// The finished file, at its start: nobody can change its content or size any more. The caller closes it.
+    /// The finished file, at its start: its content and size can't be changed any more. The caller closes it.
     public consuming func seal() throws(VaultError) -> FileDescriptor {
         try check(vault_seal(file.descriptor), .changing, "seal the file in memory", file.path)
         return try file.duplicated()

@@ -27,7 +27,7 @@ extension Folder {
     /// Removes the scratch files and folders left here by dead processes of this user; those of living ones are locked
     /// and stay. Returns their number.
     ///
-    /// Links can't be locked: call this only while nobody uses ``replaceLink(_:target:)`` here.
+    /// Links can't be locked: call this only while no process uses ``replaceLink(_:target:)`` here.
     @discardableResult
     public func removeAbandonedScratch() throws(VaultError) -> Int {
         var removed = 0

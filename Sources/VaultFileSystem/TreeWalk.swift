@@ -182,7 +182,7 @@ struct TreeRemoval: ~Copyable {
         guard try above.status().isSameFile(as: levels[levels.count - 2].status) else {
             throw VaultError(
                 .io, "can't remove the folder: another process moved parts of it elsewhere", at: path.string,
-                remedy: "try again when nobody uses it")
+                remedy: "try again when no process uses it")
         }
         return above
     }
@@ -194,7 +194,7 @@ struct TreeRemoval: ~Copyable {
         return levels.isEmpty ? top : path.appending(characters: name)
     }
 
-    /// Opens a folder and makes it writable for its owner; nil when it does not exist, or was no folder and is now
+    /// Opens a folder and makes it writable for its owner; nil when it does not exist, or was not a folder and is now
     /// unlinked.
     private static func open(
         _ name: [CChar], in parent: Int32, path: @autoclosure () -> FilePath

@@ -51,7 +51,8 @@ struct HTTPBodyChunks: ChunkSource {
 }
 
 /// Ends a connection over which much more comes than what its responses hold: heads of informational responses, extensions of
-/// chunks and blank lines without end (RFC 9112, section 7.1.1) would reach nobody, and be paid by whoever has a metered network.
+/// chunks and blank lines without end (RFC 9112, section 7.1.1) would not reach any reader, but would cost the user of a metered
+/// network.
 ///
 /// It counts all bytes from the network, those of TLS included, and compares them with those of the bodies.
 final class SurplusCheck: ChannelInboundHandler {
@@ -63,8 +64,8 @@ final class SurplusCheck: ChannelInboundHandler {
         let count: UInt64
     }
 
-    /// What may come beside the bodies: some for the connection, of which a TLS record that is not complete yet is up to 16 KiB; for the
-    /// head of each response; and for each body a part of it, for its chunks or TLS records.
+    /// The bytes that may be received beside the bodies: some for the connection, of which a TLS record that is not complete yet is
+    /// up to 16 KiB; for the head of each response; and for each body a part of it, for its chunks or TLS records.
     static let bytesOfConnection: UInt64 = 32 << 10
     static let bytesOfResponse: UInt64 = 8 << 10
     static let bodyPart: UInt64 = 8

@@ -89,7 +89,7 @@ public final class HTTPTransport: Transport {
         }
     }
 
-    /// What comes of a body that nobody reads: the connection is closed, but the system may have accepted some of it by then.
+    /// The size of a discarded body: the connection is closed, but the system may have received a part of it by then.
     private static func unreadBytes(of response: HTTPClientResponse) -> UInt64 {
         let declared = response.headers.first(name: "Content-Length").flatMap { UInt64($0) }
         return min(declared ?? lengthOfUndeclaredBodies, systemBufferLength)
@@ -131,7 +131,7 @@ public final class HTTPTransport: Transport {
 
 /// The target of a redirect (RFC 9110, section 15.4).
 enum Redirect {
-    /// Nil when the response is no redirect.
+    /// Nil when the response is not a redirect.
     ///
     /// - Throws: `.unavailable` for a redirect without a usable target or from https to http.
     static func target(

@@ -28,9 +28,8 @@ public struct ListedPack: Sendable {
     fileprivate static let othersMember = "assetvaultOthers"
     fileprivate static let othersLimit = 64
 
-    /// A target is valid only under the path of the pack that it describes: whoever may list some paths can't list a
-    /// pack of others. Other versions of a later format are left out. Throws `.corrupt` for any other target, such as one of a
-    /// later format.
+    /// A target is valid only under the path of the pack that it describes: a signer for some paths can't list a pack of others.
+    /// Other versions of a later format are left out. Throws `.corrupt` for any other target, such as one of a later format.
     public init(_ target: TargetRecord) throws(VaultError) {
         let pack = try PackManifest(parsing: target.json, place: target.path)
         guard pack.id.targetPath.utf8.elementsEqual(target.path.utf8) else {
@@ -47,9 +46,9 @@ public struct ListedPack: Sendable {
     }
 
     /// What a client of this release reads: where the version that the record describes is of a later format, the newest of the
-    /// others takes its place, with the record of its own file. Tags that are not granted to whoever signed the record are
-    /// withheld. Throws as ``init(_:)`` does, and `.untrusted` for a table of opaque names that is not the site's own: it says which
-    /// packs have which names.
+    /// others takes its place, with the record of its own file. Tags that are not granted to the signer of the record are withheld.
+    /// Throws as ``init(_:)`` does, and `.untrusted` for a table of opaque names that is not the site's own: it says which packs
+    /// have which names.
     public static func readable(
         in target: TargetRecord, granting grants: TagGrants
     ) throws(VaultError) -> ListedPack {
@@ -58,7 +57,7 @@ public struct ListedPack: Sendable {
         return listed
     }
 
-    /// Withholds the tags that are not granted to whoever signed it. Throws `.untrusted` for a pack that nobody but the site may list.
+    /// Withholds the tags that are not granted to its signer. Throws `.untrusted` for a pack that only the site itself may list.
     mutating func restrict(by grants: TagGrants, to signer: MetadataRole?) throws(VaultError) {
         guard grants.rank(of: signer) == 0 || pack.id.description != PackNames.packID else {
             throw VaultError(

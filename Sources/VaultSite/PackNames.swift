@@ -98,8 +98,8 @@ public struct PackNames: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - family: as it is listed.
-    ///   - isForEveryDevice: false for a variant that a device gets only if it states something: without the table nobody knows for
-    ///     which device it is, so it is listed as on demand.
+    ///   - isForEveryDevice: false for a variant that a device gets only if it states a trait: without the table it is not known
+    ///     for which device it is, so it is listed as on demand.
     public static func listedOffer(of offer: PackOffer, family: PackID?, isForEveryDevice: Bool) -> PackOffer
     {
         PackOffer(

@@ -80,8 +80,8 @@ public struct PublishedPacks: Sendable {
         packs.first { $0.pack.id == id }
     }
 
-    /// Packs of several IDs that have one content key, and are not of one family. Only one ID is legitimate; the others
-    /// were signed by somebody else who may sign other names.
+    /// Packs of several IDs that have one content key, and are not of one family. Only one ID is legitimate; the others were signed
+    /// by another signer, who may sign other names.
     public var contested: [[ListedPack]] {
         Dictionary(grouping: packs) { $0.pack.contentKeyID }.values
             .filter { packs in

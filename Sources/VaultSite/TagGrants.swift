@@ -65,7 +65,7 @@ public struct TagGrants: Sendable {
 }
 
 extension PackManifest {
-    /// The same with those tags only that whoever signed it may give.
+    /// The same with only those tags that its signer may give.
     func granted(by grants: TagGrants, to signer: MetadataRole?) -> PackManifest {
         var pack = self
         pack.offer.tags = tags.filter { grants.allow($0, to: signer) }

@@ -21,7 +21,7 @@ public struct TrustSummary: Sendable {
             return daysLeft < 0
                 ? .warning(
                     "expired", "\(role) version \(version) expired \(-daysLeft) days ago", at: role.name,
-                    remedy: "publish it: until then clients take nothing new")
+                    remedy: "publish it: until then clients accept nothing new")
                 : .warning(
                     "expires-soon", "\(role) version \(version) expires at \(expires), in \(daysLeft) days",
                     at: role.name, remedy: "publish before then")
@@ -29,7 +29,7 @@ public struct TrustSummary: Sendable {
     }
 
     public let roles: [Role]
-    /// What should be done before long.
+    /// Work that the user should do soon.
     public let warnings: [Finding]
 
     public init(of tree: TargetTree, lifetime: MetadataLifetime = MetadataLifetime(), now: UTCTime) {
@@ -63,7 +63,7 @@ public struct TrustSummary: Sendable {
             roles.compactMap(\.warning)
             + tree.refusals.map {
                 Finding(
-                    $0.error.with(problem: "\($0.role) is not believed: \($0.error.problem)"), as: .warning,
+                    $0.error.with(problem: "\($0.role) is not trusted: \($0.error.problem)"), as: .warning,
                     at: $0.role.name)
             }
     }

@@ -16,7 +16,7 @@ extension PublishedPacks {
             let names = tags.sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
             return .warning(
                 "withheld-tags",
-                "tags of packs of the team '\(team)' count for nothing, as the site does not grant them: \(names)",
+                "tags of packs of the team '\(team)' have no effect, as the site does not grant them: \(names)",
                 at: team.name,
                 remedy: "add them to \"tags\" of the team in vault.json, or let the team drop them")
         }

@@ -3,7 +3,7 @@ import VaultFileSystem
 
 /// Reads a site in a folder: on this machine, a mounted share or a USB stick.
 ///
-/// Links are followed: whoever can create them can read the files anyway.
+/// Links are followed: a user who can create them can read the files anyway.
 public struct FileTransport: Transport {
     public init() {}
 

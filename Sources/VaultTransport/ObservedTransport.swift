@@ -12,8 +12,8 @@ public struct ObservedTransport: Transport {
     ///   - willAsk: called before each request; an error from it prevents the request.
     ///   - willReceive: called with the length of each body, if the host declared it, before any of it is read; an error from it ends
     ///     the transfer.
-    ///   - didReceive: called with the bytes of each chunk, and of bodies that nobody reads, such as those of redirects; an error
-    ///     from it ends the transfer.
+    ///   - didReceive: called with the bytes of each chunk, and of discarded bodies, such as those of redirects; an error from it
+    ///     ends the transfer.
     public init(
         _ base: any Transport,
         willAsk: @escaping @Sendable (SiteLocation) throws(VaultError) -> Void,

@@ -1,6 +1,6 @@
 public import VaultBase
 
-/// A file at a host, of a length that somebody signed. Its bytes are not verified here.
+/// A file at a host, with a signed length. Its bytes are not verified here.
 public struct RemoteFile: Sendable {
     public let location: SiteLocation
     /// In bytes.

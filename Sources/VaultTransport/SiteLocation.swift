@@ -91,7 +91,7 @@ extension SiteLocation: CustomStringConvertible {
 }
 
 extension Substring {
-    /// The text with its percent-encoding decoded; nil when the result is no UTF-8 or has a NUL.
+    /// The text with its percent-encoding decoded; nil when the result is not UTF-8 or has a NUL.
     fileprivate var removingPercentEncoding: String? {
         guard let decoded = PercentEncoding.decode(utf8), !decoded.contains(0) else { return nil }
         return String(validating: decoded, as: UTF8.self)

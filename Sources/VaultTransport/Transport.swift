@@ -64,7 +64,7 @@ extension Transport {
             case .part, .outOfRange:
                 throw VaultError(
                     .unavailable, "the host sent a part instead of the whole file", at: location.description,
-                    remedy: "have the host send static files unchanged")
+                    remedy: "configure the host to send static files unchanged")
             }
         } catch {
             failure = TransferFailure(error)
@@ -101,8 +101,8 @@ public struct TransportRequest: Sendable {
     /// Shared by all requests of one transfer to a host; by default each response is measured by itself.
     public var meter = ThroughputMeter()
 
-    /// Called with the most bytes that come of a body that nobody reads, such as that of a redirect, before they do; an error from
-    /// it ends the request.
+    /// Called with the maximum size of a discarded body, such as that of a redirect, before it is received; an error from it ends
+    /// the request.
     public var willDiscard: @Sendable (UInt64) throws(VaultError) -> Void = { _ throws(VaultError) in }
 
     public init(
@@ -181,7 +181,7 @@ public struct TransportBody: AsyncSequence, Sendable {
     ) throws(VaultError) where Chunks.Element == [UInt8] {
         let place = request.location.description
         try self.init(for: request, length: length, entityTag: entityTag) {
-            ForeignChunks(source: chunks.makeAsyncIterator(), place: place)
+            AdoptedChunks(source: chunks.makeAsyncIterator(), place: place)
         }
     }
 
@@ -245,8 +245,8 @@ package protocol ChunkSource {
     mutating func next() async throws(VaultError) -> [UInt8]?
 }
 
-/// Chunks of another library, without the empty ones.
-private struct ForeignChunks<Source: AsyncIteratorProtocol>: ChunkSource where Source.Element == [UInt8] {
+/// Non-empty chunks of an `AsyncSequence` of the caller.
+private struct AdoptedChunks<Source: AsyncIteratorProtocol>: ChunkSource where Source.Element == [UInt8] {
     var source: Source
     let place: String
 

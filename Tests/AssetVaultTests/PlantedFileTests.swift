@@ -19,7 +19,7 @@ import VaultFileSystem
         try await world.client().pack(withID: one).sha256.hex
     }
 
-    /// Anybody may write to ephemeral storage: foreign files are not written to, trusted or in the way.
+    /// Anybody may write to ephemeral storage: files of other users are not written to, trusted or in the way.
     @Test(
         arguments: Sampling.pairs(
             ["hard link", "link", "writable", "pipe", "folder"], ["part", "avpack"],
@@ -89,7 +89,7 @@ import VaultFileSystem
     }
 
     /// Only an app of the same user takes a download over.
-    @Test func aForeignMark() async throws {
+    @Test func aMarkOfAnotherUser() async throws {
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let lock = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)

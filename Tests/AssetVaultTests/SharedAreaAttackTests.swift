@@ -149,7 +149,7 @@ import VaultFileSystem
         #expect(try await !isFound())
     }
 
-    /// Folders in shared storage are no packs that wait, whatever they are called.
+    /// Folders in shared storage are not packs that wait, whatever they are called.
     @Test func foldersOfNoPack() async throws {
         _ = try await world.downloader().run(.install)
         for number in 0..<100 { try fill(layout.packs.appending("z/\(number)/@x"), []) }

@@ -118,7 +118,7 @@ import VaultFileSystem
         #expect(try await client.store.storedChain().versions[.targets] == 2)
     }
 
-    /// No link is followed, and what is no folder is replaced.
+    /// No link is followed, and what is not a folder is replaced.
     @Test(arguments: [false, true]) mutating func whatIsNoFolder(isLink: Bool) async throws {
         let elsewhere = client.store.folder.appending("elsewhere")
         try FileSystem.createFolders(elsewhere, permissions: 0o755)

@@ -15,9 +15,9 @@ import VaultSite
     }
 
     @Test(arguments: [
-        (["scale"], "'scale' is no trait with a value", "NAME=VALUE"),
-        (["=2"], "'=2' is no trait", "'all' for all"), ([""], "'' is no trait", "NAME=VALUE"),
-        (["scale="], "'scale=' is no trait", "NAME=VALUE"), (["scale=,"], "is no trait", "NAME=VALUE"),
+        (["scale"], "'scale' is not a trait with a value", "NAME=VALUE"),
+        (["=2"], "'=2' is not a trait", "'all' for all"), ([""], "'' is not a trait", "NAME=VALUE"),
+        (["scale="], "'scale=' is not a trait", "NAME=VALUE"), (["scale=,"], "is not a trait", "NAME=VALUE"),
         (["a=x\u{1}"], "control characters", "1 to 64 bytes"),
         (["a\u{7}=x"], "control characters", "1 to 64 bytes"),
         (["a=\(String(repeating: "x", count: 65))"], "is too long", "1 to 64 bytes"),

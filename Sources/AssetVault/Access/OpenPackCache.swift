@@ -4,8 +4,8 @@ package import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// The sealed packs that were read last, open: their catalogs and indexes are in memory, so that a further read decrypts only
-/// its own pieces. They don't hold their versions; a removed one is closed at the next read.
+/// The sealed packs that were read last, open: their catalogs and indexes are in memory, so that a further read decrypts only its
+/// own pieces. An open pack holds no lock on its version; a removed version is closed at the next read.
 actor OpenPackCache {
     private static let maximumCount = 8
     /// Size of all catalogs together, unless a single one is larger.

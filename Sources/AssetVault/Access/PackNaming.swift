@@ -6,16 +6,16 @@ import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
-/// What packs are called whose site hides it. Inside the library a pack has the ID that its site lists; callers give names, and get
-/// them in answers, updates and errors. Without the names that is the listed ID.
+/// The names of packs whose site has opaque names. Inside the library a pack has the ID that its site lists; callers give names,
+/// and get names in answers, updates and errors. A pack whose name is not known goes by its listed ID.
 ///
-/// Where names became opaque, or public again, the store may have a pack under both IDs: the listing that decided last says which one
-/// counts, and the other one stands in for it until that is loaded.
+/// After opaque names were switched on or off, the store may have a pack under both IDs. The newest listing says which ID counts;
+/// the pack is read under the other ID until it is loaded under this one.
 extension VaultStore {
     /// The ID that the site lists a pack by: a digest where names are opaque, else the name itself.
     public func listedID(of name: PackID) -> PackID { storedNames?.listedID(of: name) ?? name }
 
-    /// The ID that a pack is loaded under: the listed one, or else its other one. An opaque ID means just this one where it is loaded.
+    /// The ID that a pack is loaded under: the listed one, or else its other one. A loaded opaque ID stands only for itself.
     func presentID(of id: PackID) -> PackID {
         guard let storedNames else { return id }
         let wanted = storedNames.names[listed: id] == nil ? storedNames.listedID(of: id) : id
@@ -23,14 +23,14 @@ extension VaultStore {
         return ids.first { (try? isLoaded($0)) == true } ?? wanted
     }
 
-    /// All IDs that the store may have a pack under, the listed one first; of an opaque ID just this one.
+    /// All IDs that the store may have a pack under, the listed one first; for an opaque ID only that ID.
     func allIDs(of id: PackID) -> [PackID] {
         guard let storedNames, storedNames.names[listed: id] == nil else { return [id] }
         let listed = storedNames.listedID(of: id)
         return [listed, storedNames.otherID(of: listed)].compactMap(\.self)
     }
 
-    /// Whether nothing is here under an ID that the site does not list the pack by now.
+    /// Whether the store has no file under the IDs by which the site no longer lists the pack.
     func isSuperseded(_ pack: PackStatus) -> Bool {
         pack.state == .absent && listedID(of: pack.listedID) != pack.listedID
     }
@@ -62,7 +62,7 @@ extension VaultStore {
         return pack
     }
 
-    /// Runs an operation whose errors are to name packs.
+    /// Runs an operation, and puts the names of packs into its errors.
     nonisolated(nonsending) func naming<Value>(
         _ body: nonisolated(nonsending) () async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
@@ -71,7 +71,7 @@ extension VaultStore {
 
     private var names: PackNames? { storedNames?.names }
 
-    /// As the app opened them last; read again when the file changed.
+    /// The names that the app opened last; the file is read again when it has changed.
     private var storedNames: StoredNames? {
         guard let status = try? FileSystem.status(of: layout.names) else { return nil }
         return knownNames.withLock { known in
@@ -87,7 +87,7 @@ extension VaultStore {
 
 /// The table of names of a channel that hides them.
 extension VaultStore {
-    /// Goes on by the names of a state of the site that was verified last, after its table was opened or could not be.
+    /// Takes the names of the state of the site that was verified last, whether or not its table could be opened.
     ///
     /// - Parameter areKnown: whether the names are here, so that all of the state can be read.
     func followNames(of chain: TrustChain, areOpaque: Bool, areKnown: Bool) async throws(VaultError) {
@@ -107,7 +107,7 @@ extension VaultStore {
         if let earlier, earlier.digest == table.sha256 { return earlier }
         let bytes = try await VaultStore(layout, keys: keys).contents(of: EntryPath(PackNames.path), in: id)
         var names = try PackNames(parsing: bytes, place: id.description)
-        // What is not listed any more keeps its name, as does what another channel lists.
+        // Packs that are not listed any more, or that another channel lists, keep their names.
         if let earlier { names.addFormer(of: earlier.names, for: try store.records.ids()) }
         var stored = StoredNames(names, of: table)
         stored.areOpaque = earlier?.areOpaque ?? true
@@ -115,7 +115,7 @@ extension VaultStore {
         return stored
     }
 
-    /// Opens the table if it waits, and goes on by the names of the stager's view. Returns why it could not.
+    /// Opens the table if it waits, and takes the names of the stager's view. Returns the reason if the table can't be opened.
     func unlockNames(
         by stager: inout PackStager, in batch: WorkQueue.Batch
     ) async throws(VaultError) -> VaultError? {
@@ -133,14 +133,14 @@ extension VaultStore {
     ) async throws(VaultError) -> VaultError? {
         let waiting = try await waitingTable
         var stager = stager
-        // It is no pack of the app's.
+        // It is not a pack of the app's.
         stager.space.observer = { _ in }
         do throws(VaultError) {
             if let waiting {
                 let (_, error) = try await StagingRun(stager: stager, batch: batch).unlock([waiting])
                 if let error { throw error }
             }
-            // Also where one was killed after the table was loaded.
+            // Also if a process was killed after it loaded the table.
             _ = try await adoptNames(with: stager.keys)
             return nil
         } catch {
@@ -149,7 +149,8 @@ extension VaultStore {
         }
     }
 
-    /// Opens the table if it waits for a key that the store has: offline, tags are known by it alone. Returns why it could not.
+    /// Opens the table if it waits for a key that the store has: offline, only the table shows the tags. Returns the reason if it
+    /// can't be opened.
     func openWaitingNames() async -> VaultError? {
         guard keys != nil, let id = try? await waitingTable else { return nil }
         do throws(VaultError) { _ = try await unlock([id]) } catch { return error }
@@ -180,7 +181,7 @@ extension VaultStore {
 
 /// Packs that are listed by other names than before.
 extension VaultStore {
-    /// What the app decided on packs that it has under their other names goes on under the listed ones.
+    /// Applies what the app decided on packs under their other names to the listed names.
     func continueDecisions(on listed: [PackID]) async throws(VaultError) {
         guard let storedNames else { return }
         let store = storeAccess
@@ -190,7 +191,7 @@ extension VaultStore {
                 let old = try? store.records.record(of: other), old.loaded != nil || old.isRemoved,
                 let own = try? store.records.record(of: id), !own.isRemoved
             else { continue }
-            // It came before its name was known: a request would have revoked the removal under both.
+            // It was listed before its name was known: a request would have revoked the removal under both IDs.
             if own.loaded != nil, old.isRemoved {
                 try await store.removal.remove(id)
                 continue
@@ -205,7 +206,7 @@ extension VaultStore {
     }
 
     /// Removes packs under their other names where the version that the site lists is loaded, as it removes earlier versions. A
-    /// version that a reader holds goes when it is free.
+    /// version that a reader holds is removed when it is free.
     func removeSuperseded(by listed: [PackID]) async throws(VaultError) {
         guard let storedNames else { return }
         let store = storeAccess
@@ -228,15 +229,15 @@ extension VaultError {
             at: table.id.description, remedy: "give one of its keys: \(keys)", hint: .givingKey)
     }
 
-    /// An error of the table of names: nobody knows its ID.
+    /// An error of the table of names, without its ID, which means nothing to callers.
     var ofNames: VaultError {
         with(problem: "the site's names are opaque, and their table is not open: \(problem)")
     }
 }
 
 extension VaultClient {
-    /// Brings the table of a channel with opaque names, and opens it where its key is here, unless the store has its names. Without
-    /// the key it waits as any pack, and packs have the names that the store knows, if any; so it is where the table fails.
+    /// Downloads the table of a channel with opaque names, unless the store has its names, and opens it with its key. Without the
+    /// key the table waits as any pack does. Then, and if the table fails, packs have the names that the store knows, if any.
     ///
     /// - Parameter allowance: of the whole call.
     func openNames(
@@ -251,7 +252,7 @@ extension VaultClient {
                 if error.category != .key { view.missingNames = error.ofNames }
             }
         }
-        // That of a pack whose name is missing for it may come first.
+        // The error of a pack whose name is missing because of it may come first.
         if let failure = view.missingNames, failure.category != .key {
             observer(.failed(try PackID(PackNames.packID), failure))
         }

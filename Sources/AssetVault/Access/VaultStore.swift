@@ -14,7 +14,7 @@ public final class VaultStore: Sendable {
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
     private let followed: Mutex<ClientChoice>
-    /// What of the site is followed; what is not named goes on as the store remembers it.
+    /// The channel, app version and device to follow; the store keeps values that are not given.
     var choice: ClientChoice {
         get { followed.withLock { $0 } }
         set { followed.withLock { $0 = newValue } }

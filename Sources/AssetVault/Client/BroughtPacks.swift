@@ -1,9 +1,9 @@
 import SealedPack
 import VaultBase
 
-/// What downloaders brought to a store, or are bringing. Others may have written their files: of these a pack appears only if the
-/// metadata that the app verified list exactly it, or a downloader's that pass the same verification. The records say only which
-/// digest arrives. Nothing is changed.
+/// The packs that downloaders have brought to a store, or are downloading. Another user may have written their files, so a pack
+/// appears only if exactly it is listed by metadata that the app verified, or by a downloader's that pass the same verification.
+/// The records only name the digest that arrives. Nothing is changed.
 struct BroughtPacks {
     let site: StoredSite
     private var store: StoreAccess { site.store }

@@ -1,7 +1,7 @@
 public import SealedPack
 import VaultBase
 
-/// How far the loading of several packs is: of an update or a request, or of all that updates tell of.
+/// The progress of several packs: of an update or a request, or of all packs that status updates report.
 ///
 /// ```swift
 /// var progress = LoadingProgress(of: [.essential])
@@ -9,8 +9,8 @@ import VaultBase
 /// ```
 ///
 /// The total is known from the start: a plan announces all its downloads before the first one begins. A pack that failed still
-/// counts, with the bytes that came of it: the end is reached only when every planned pack is there. A pack that is left until
-/// the network is not metered (``StatusUpdate/deferred(_:)``) no longer counts.
+/// counts, with the bytes that were received: the end is reached only when every planned pack is there. A pack that waits for a
+/// network that is not metered (``StatusUpdate/deferred(_:)``) no longer counts.
 public struct LoadingProgress: Sendable, Hashable {
     /// One pack.
     public struct Part: Sendable, Hashable {
@@ -96,7 +96,7 @@ public struct LoadingProgress: Sendable, Hashable {
     }
 }
 
-/// How far one request or update is, as its client reports it: of a request one attempt to begin the access after the other.
+/// The progress of one request or update, as its client reports it; of a request, one attempt to begin the access after the other.
 final class LoadingTracker: Sendable {
     private struct State {
         var progress = LoadingProgress()

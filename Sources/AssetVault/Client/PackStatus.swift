@@ -38,19 +38,19 @@ public enum PackState: Sendable, Hashable {
     }
 }
 
-/// What a pack is to the app, against what the site listed when it was last asked; as `AssetPack.Status` of Background Assets.
+/// The state of a pack compared with the last listing of the site, like `AssetPack.Status` of Background Assets.
 public enum PackAvailability: String, Sendable, CaseIterable {
     /// Listed, and not here.
     case available
     /// Partly here, with or without a process that works on it.
     case downloading
-    /// Here, and waits for its key.
+    /// In the store, waiting for its key.
     case awaitingKey
     /// Ready for use, in the version that is listed.
     case upToDate
     /// Ready for use, and another version is listed.
     case outOfDate
-    /// Here, and no longer listed: the publisher has withdrawn it.
+    /// In the store, and no longer listed: the publisher has withdrawn it.
     case obsolete
 }
 
@@ -91,7 +91,8 @@ public struct PackStatus: Sendable, Hashable {
     public let isPurgeable: Bool
     /// It was removed from the store, and comes back only when it is asked for.
     public let isRemoved: Bool
-    /// Against what the site listed when it was last asked; nil for a pack that is neither here nor listed, and where that is not known.
+    /// Compared with the last listing of the site; nil for a pack that is neither in the store nor listed, and if that is not
+    /// known.
     public let availability: PackAvailability?
 }
 
@@ -99,7 +100,7 @@ public struct PackStatus: Sendable, Hashable {
 enum PackListing {
     case listed(SHA256Digest)
     case unlisted
-    /// Something is not stored that may list it.
+    /// Metadata that may list it is not stored.
     case unknown
 }
 

@@ -13,13 +13,13 @@ public enum StatusUpdate: Sendable, Equatable {
     /// Bytes that were just written, bytes of the download on the disk with them, and bytes in all; not reported for every
     /// byte. The first one says what an earlier attempt left: nothing was written for it.
     case progress(PackID, written: UInt64, bytes: UInt64, total: UInt64)
-    /// The host does not support Range requests: all of the pack is sent, also what is here already.
+    /// The host does not support Range requests: it sends the whole pack, with the bytes that the store has.
     case sentWhole(PackID, SiteLocation)
-    /// Disk space for the pack is missing, in bytes. Packs that may go are removed now; where that is not enough, the pack fails.
+    /// Disk space for the pack is missing, in bytes. Purgeable packs are removed now; if that is not enough, the pack fails.
     case diskSpaceLow(PackID, missing: UInt64)
-    /// The network is metered: the pack, which nobody asked for, is not downloaded. A final update follows.
+    /// The network is metered: the pack was not requested, so it is not downloaded. A final update follows.
     case deferred(PackID)
-    /// A file in the store is verified again.
+    /// A stored file is verified again.
     case verifying(PackID)
     /// Bytes that were opened, and bytes in all.
     case opening(PackID, bytes: UInt64, total: UInt64)

@@ -64,7 +64,7 @@ extension VaultClient {
         }
     }
 
-    /// Throws `.key` for the first pack that was downloaded, and that no earlier version stands in for until its key is there.
+    /// Throws `.key` for the first downloaded pack that has no loaded earlier version to use until its key is there.
     func requireNoneAwaitsKey(of ids: [PackID]) async throws(VaultError) {
         guard configuration.keys == nil else { return }
         guard let id = try await store.awaitingKey(among: store.notLoaded(of: ids)).first else { return }
@@ -111,12 +111,12 @@ extension VaultClient {
     /// How often others may remove packs before they are ready.
     private static let attempts = 3
 
-    /// Does something by the view of the site that the client has, then by new ones until there is a result. An older one decides nothing where
-    /// another process has staged and removed packs by a newer one, and where the host has replaced its files.
+    /// Runs `body` with the client's view of the site, then with new views until there is a result. An old view gives none if
+    /// another process has staged or removed packs by a newer one, or if the host has replaced its files.
     ///
     /// - Parameters:
     ///   - allowance: of the whole call.
-    ///   - body: receives whether the view is new; nil where a newer one may lead to a result.
+    ///   - body: receives whether the view is new; returns nil if a newer one may lead to a result.
     func byNewestListing<Result>(
         for place: String, within allowance: TransferAllowance,
         _ body: (_ view: SiteView, _ isNew: Bool) async throws(VaultError) -> Result?
@@ -157,9 +157,9 @@ extension VaultClient {
 
 /// Control of single packs, and of all work.
 extension VaultClient {
-    /// What the client may use of the network; it may be changed at any time. Downloads that are no longer allowed end, and their parts
-    /// stay for the next attempt: where there is to be no network, callers get `.unreachable`; what can wait for a network that is
-    /// not metered is no failure (``StatusUpdate/deferred(_:)``).
+    /// What the client may use of the network; it may be changed at any time. Downloads that are no longer allowed end, and their
+    /// parts stay for the next attempt. Without a network, callers get `.unreachable`; a pack that can wait for a network that is
+    /// not metered does not fail (``StatusUpdate/deferred(_:)``).
     public nonisolated var network: NetworkPolicy {
         get { configuration.network }
         set { configuration.network = newValue }

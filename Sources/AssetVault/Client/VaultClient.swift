@@ -24,12 +24,12 @@ public actor VaultClient {
     private let broadcast = StatusBroadcast()
     /// The packs that the site listed when it was asked last.
     var view: SiteView?
-    /// Listed packs that this release can't read, as the last selection found that did not name its packs.
+    /// Listed packs that this release can't read, as found by the last selection that named no packs.
     public internal(set) var skippedPacks: [SkippedPack] = []
-    /// The traits by which variants were left out though no device was ever named (``VaultConfiguration/device``), as the last selection
-    /// found that did not name its packs: the client took what a device gets that states none of them.
+    /// The traits by which the last selection that named no packs left variants out, although no device was ever named
+    /// (``VaultConfiguration/device``): the client took the variants for a device that states none of these traits.
     public internal(set) var unstatedTraits: [String] = []
-    /// The channels that list packs where the one that is followed lists none, as the last fetch found.
+    /// The channels that list packs, if the last fetch found none in the followed channel.
     public internal(set) var channelsWithPacks: [Channel] = []
 
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
@@ -74,8 +74,8 @@ public actor VaultClient {
     /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
     public var contestedVersion: Int64? { view?.contestedVersion }
 
-    /// Updates the trusted metadata. The store goes on with the channel, the app version and the device of the configuration. Throws
-    /// `.untrusted` for metadata that fail verification, `.unavailable`.
+    /// Updates the trusted metadata. From then on the store follows the channel, the app version and the device of the
+    /// configuration. Throws `.untrusted` for metadata that fail verification, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
@@ -84,7 +84,7 @@ public actor VaultClient {
         return view.chain
     }
 
-    /// The same without a record of what was asked for: that follows once it is used, and only if it works.
+    /// The same, but the choice of the configuration is recorded only later, when it has been used with success.
     ///
     /// - Parameter allowance: of the whole call; nil where nothing follows in it.
     @discardableResult
@@ -103,17 +103,17 @@ public actor VaultClient {
     /// Starts up: refreshes the trusted metadata, opens what waits, and downloads what is missing. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     ///
-    /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as the report and
-    /// ``StatusUpdate/awaitingKey(_:_:)`` say (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before). An app that
-    /// can do nothing without it calls ``FetchReport/requireKeys()``. A run asks ``VaultConfiguration/keys`` for no more than 256 key
-    /// IDs, each once, and only for packs that it downloads or opens; IDs that the provider lists do not count. Packs of teams
-    /// do not use up what the site's own need.
+    /// A pack whose key is missing is not a failure: it waits for its key, as the report and ``StatusUpdate/awaitingKey(_:_:)`` say
+    /// (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before). An app that can do nothing without it calls
+    /// ``FetchReport/requireKeys()``. A run asks ``VaultConfiguration/keys`` for no more than 256 key IDs, each once, and only for
+    /// packs that it downloads or opens; IDs that the provider lists do not count. Packs of teams do not use up what the site's own
+    /// need.
     ///
     /// Nothing is downloaded where a tag of the selection is unknown: `.unknownTag` is thrown.
     ///
     /// - Parameters:
-    ///   - priority: when it is wanted among the requests and other fetches of the client; nil is ``LoadingPriority/whenIdle`` for what
-    ///     nobody asked for (``PackSelection/automatic``), else ``LoadingPriority/standard``.
+    ///   - priority: when it is wanted among the requests and other fetches of the client; nil is ``LoadingPriority/whenIdle`` for
+    ///     packs that were not requested (``PackSelection/automatic``), else ``LoadingPriority/standard``.
     ///   - time: how long it may take; then `.busy` is thrown, and the next call resumes.
     public func fetch(
         _ selection: PackSelection = .automatic, priority: LoadingPriority? = nil,
@@ -159,7 +159,7 @@ public actor VaultClient {
             throw stop
         }
         if report.failed.isEmpty { try await storeAccess.removal.removeUnneededDownloads() }
-        // That its key is missing is no failure.
+        // A missing key is not a failure.
         if let failure = view.missingNames, failure.category != .key { report.failed.append(failure) }
         return report.named(as: store)
     }
@@ -300,7 +300,7 @@ public actor VaultClient {
         configuration.keys.map { CachingKeyProvider($0, reservingFor: offers.ownKeyIDs) }
     }
 
-    /// What may come over a metered network in one call: it is counted anew.
+    /// The metered allowance of one call, counted anew.
     var newAllowance: TransferAllowance { TransferAllowance(configuration.policy.meteredAllowance) }
 
     /// A stager in the app's role, for one call.

@@ -54,7 +54,7 @@ struct DownloadFile {
         }
     }
 
-    /// Whether the first file is another user's that no process works on: it need not be waited for.
+    /// Whether the first file belongs to another user and no process works on it: it need not be waited for.
     var isLeftByAnotherUser: Bool {
         get throws(VaultError) {
             let finished = layout.finishedDownload(of: pack)
@@ -63,15 +63,15 @@ struct DownloadFile {
         }
     }
 
-    /// Whether any file of the download is another user's.
-    var isForeign: Bool {
+    /// Whether any file of the download belongs to another user.
+    var belongsToAnotherUser: Bool {
         layout.downloads(of: pack).contains { path in
             guard let found = try? FileSystem.status(of: path) else { return false }
             return !EphemeralName.isOurs(found)
         }
     }
 
-    /// A file that can't be opened is no download either: those of the other role are readable to the group.
+    /// A file that can't be opened is not a download: files of the other role are readable by the group.
     private func isLeftByAnotherUser(_ path: FilePath) throws(VaultError) -> Bool {
         guard let found = try FileSystem.status(of: path), !EphemeralName.isOurs(found) else { return false }
         guard let file = try? EphemeralName.lockableFile(path) else { return true }
@@ -168,7 +168,7 @@ struct DownloadFile {
         }
         var most: UInt64?
         for path in layout.partialDownloads(of: pack) {
-            // A foreign file is removed by the next download.
+            // The next download removes a file of another user that can't be read.
             guard let found = try FileSystem.status(of: path),
                 try EphemeralName.isReadable(found, at: path)
             else { continue }

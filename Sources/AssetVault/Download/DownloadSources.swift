@@ -142,13 +142,13 @@ struct StallDetector {
     }
 }
 
-/// Tells an owner that it was stalled, so that another process may have continued.
+/// Lets an owner know that it was stalled, so that another process may have continued.
 final class StallClock: Sendable {
     private let last = Mutex(ContinuousClock.now)
 
-    /// Progress that other processes see, too: bytes that fill no piece are none.
+    /// Progress that other processes see, too: bytes that fill no whole piece do not count.
     func noteProgress() { last.withLock { $0 = .now } }
 
-    /// Whether it was made longer ago than half of the limit: this process may note it later than others see it.
+    /// Whether half of the limit has passed since the last progress: this process may note it later than others see it.
     var mayHaveStalled: Bool { ContinuousClock.now - last.withLock { $0 } > StallDetector.limit / 2 }
 }

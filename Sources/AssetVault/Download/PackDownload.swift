@@ -102,7 +102,7 @@ extension PackDownload {
         let part = sources.takesRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
             sources.location, of: pack.id.description, length: pack.length, transport: transport,
-            remedy: "try another mirror or tell the publisher")
+            remedy: "try another mirror or report it to the publisher")
         let content = try await remote.open(part, meter: sources.meter)
         if part != nil, content.range == 0..<pack.length { sources.takesRanges = false }
         return content
@@ -121,7 +121,9 @@ extension PackDownload {
             }
             if wasTailUnverified, !assembly.isTailUnverified { StagingStep.tailVerified.reached() }
             // Zeros look like a hole in the file.
-            guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
+            guard try assembly.wanted() != wanted else {
+                throw refusal("none of the requested bytes were received")
+            }
         } catch {
             throw TransferFailure(error)
         }
@@ -166,7 +168,7 @@ extension PackDownload {
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
         // The page of a captive portal changes nothing on the disk, and is not read further.
         if position == 0, !PackFile.mayBegin(with: bytes) {
-            throw refusal("the host sent something that is no pack; a login page may stand in the way")
+            throw refusal("the host sent something that is not a pack; a login page may stand in the way")
         }
         if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
         guard UInt64(bytes.count) <= range.upperBound - position else {
@@ -177,13 +179,13 @@ extension PackDownload {
     private func refusal(_ problem: String) -> VaultError {
         VaultError(
             .corrupt, problem, at: sources.location.description,
-            remedy: "try another mirror or tell the publisher")
+            remedy: "try another mirror or report it to the publisher")
     }
 }
 
 /// A response's body, for a task that reads while another one processes the bytes.
 actor BodyReader {
-    /// Nil while somebody reads, and after that for nobody else.
+    /// Nil while a task reads, so that only one reads at a time.
     private var body: TransportBody.Iterator?
 
     init(_ body: TransportBody) { self.body = body.makeAsyncIterator() }
@@ -228,7 +230,7 @@ struct TransferBudget {
 
     private func exceeded(_ amount: String) -> VaultError {
         VaultError(
-            .unavailable, "the pack did not come within \(amount), twice what it takes", at: name.description,
-            remedy: "try again, which goes on with what came, or use another mirror")
+            .unavailable, "the pack is incomplete after \(amount), twice what it needs", at: name.description,
+            remedy: "try again, which continues the download, or use another mirror")
     }
 }

@@ -39,8 +39,8 @@ extension PackStager {
                 if try await isDone(offer) {
                     throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
                 }
-                // Another user's process could pretend progress for ever.
-                let isOverdue = ContinuousClock.now - start > Self.patience && file.isForeign
+                // A process of another user could pretend progress for ever.
+                let isOverdue = ContinuousClock.now - start > Self.patience && file.belongsToAnotherUser
                 isStalled = try stalls.isStalled(file)
                 if isOverdue { isStalled = true }
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }
@@ -104,7 +104,7 @@ extension PackStager {
         if let result { return try result.get() }
         if Task.isCancelled { throw VaultError.cancelled(download.pack.id.description) }
         throw VaultError(
-            .busy, "the app took the download of '\(download.pack.id)' over",
+            .busy, "the app took over the download of '\(download.pack.id)'",
             at: download.sources.location.description, remedy: "nothing needs to be done")
     }
 

@@ -10,7 +10,7 @@ import VaultFileSystem
 final class ReusablePacks: Sendable {
     private let layout: StoreLayout
     private let budget: ReuseBudget
-    /// The packs that were ever sealed under a content key, by their records; nil before the first question.
+    /// The packs that were ever sealed under a content key, by their records; nil before they are first needed.
     private let owners = Mutex<[ContentKeyID: Set<PackID>]?>(nil)
     private let families = Mutex<[ContentKeyID: PackFamily]>([:])
 
@@ -142,10 +142,10 @@ struct ReusablePieces: Sendable {
     }
 }
 
-/// How much a run reads of files that another user may have written, to find pieces in them: forged ones would else keep it from
-/// downloading. Where the budget is spent, pieces are downloaded.
+/// How much a run reads of files that another user may have written, to find pieces in them: otherwise forged files could delay the
+/// download without limit. Once the budget is spent, pieces are downloaded.
 ///
-/// An index of a pack that this program verified the metadata of is free: it is no longer than its publisher made it.
+/// The index of a pack whose metadata this program verified costs nothing, because its publisher decided its length.
 final class ReuseBudget: Sendable {
     private struct Rest {
         var records: Int
@@ -214,8 +214,8 @@ struct PackFamily {
     /// What was there before the run.
     private var (hadSealed, hadTrees) = (false, false)
     private let hadArriving: [StoredSource]
-    /// Files of others, which may have several names.
-    private var foreign: Set<FileIdentity> = []
+    /// Files that another user may have written; one file may have several names.
+    private var othersFiles: Set<FileIdentity> = []
 
     init(
         of owners: Set<PackID>, under key: ContentKeyID, in layout: StoreLayout, within budget: ReuseBudget
@@ -226,7 +226,7 @@ struct PackFamily {
         for id in owners.sorted() { look(at: id, in: layout) }
     }
 
-    /// Adds what is in the folders of a pack.
+    /// Adds the files in the folders of a pack.
     mutating func look(at id: PackID, in layout: StoreLayout) {
         guard known.insert(id).inserted else { return }
         for source in StoredSource.sealed(of: id, in: layout, within: budget) where add(source) {
@@ -236,8 +236,8 @@ struct PackFamily {
     }
 
     private mutating func add(_ source: StoredSource) -> Bool {
-        if source.isForeign {
-            guard let file = source.identity, foreign.insert(file).inserted else { return false }
+        if source.mayBeAnotherUsers {
+            guard let file = source.identity, othersFiles.insert(file).inserted else { return false }
         }
         guard let pack = source.openPack(under: key, within: budget) else { return false }
         directory.add(pack, as: UInt32(clamping: sources.count))
@@ -245,14 +245,14 @@ struct PackFamily {
         return true
     }
 
-    /// Whether there was anything at the beginning of the run: so a run makes the requests that its cost was computed for.
+    /// Whether there were sources when the run began: so a run makes exactly the requests that its cost was computed for.
     func hadSources(besides file: FilePath, withTrees: Bool) -> Bool {
         hadSealed || hadTrees && withTrees || hadArriving.contains { $0.file != file }
     }
 
     mutating func expect(_ pack: PackManifest) { expected.append(pack) }
 
-    /// What may have some of these pieces, in the order in which it was found.
+    /// The sources that may have some of these pieces, in the order in which they were found.
     mutating func sources(with pieces: [PiecePrefix], in layout: StoreLayout) -> [StoredSource] {
         addExpected(in: layout)
         return directory.packs(with: pieces).sorted().compactMap { number in

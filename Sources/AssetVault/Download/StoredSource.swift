@@ -15,7 +15,7 @@ struct StoredSource: Sendable {
     var tree: FilePath?
     /// The area in which another user may have written it; nil for permanent storage.
     var area: StoreArea?
-    var isForeign: Bool { area != nil }
+    var mayBeAnotherUsers: Bool { area != nil }
 
     /// Of the whole file, according to its name.
     private var digest: SHA256Digest? {
@@ -23,10 +23,10 @@ struct StoredSource: Sendable {
         return SHA256Digest(hex: String(name.drop { $0 == "@" }.prefix { $0 != "." }))
     }
 
-    /// The same with its index about to be read; nil also where the budget does not suffice for that.
+    /// The same before its index is read; nil also if the budget does not suffice for that.
     func openPack(under key: ContentKeyID, within budget: ReuseBudget) -> PackFile? {
         guard let pack = openPack(under: key),
-            !isForeign || budget.takeIndex(of: pack, of: id, named: digest)
+            !mayBeAnotherUsers || budget.takeIndex(of: pack, of: id, named: digest)
         else { return nil }
         return pack
     }
@@ -39,23 +39,23 @@ struct StoredSource: Sendable {
         return pack
     }
 
-    /// By steps without links where another user may have written it.
+    /// Opened folder by folder, without links, if another user may have written it.
     private func openFile() -> OpenFile? {
         if let area { return (try? area.openFile(file)) ?? nil }
         guard let name = file.lastComponent?.string else { return nil }
         return try? Folder(opening: file.removingLastComponent()).openFile(name)
     }
 
-    /// What it has pieces for; nil where it can't be used. A source that can't be used only makes the download larger.
+    /// Opens the source; nil if it can't be used. A source that can't be used only makes the download larger.
     ///
-    /// - Parameter key: opened trees are nothing without it.
+    /// - Parameter key: needed for opened trees.
     func open(under id: ContentKeyID, with key: ContentKey?, within budget: ReuseBudget) -> (
         any PieceSource
     )? {
         guard let pack = openPack(under: id, within: budget) else { return nil }
         guard let tree else {
             let source: (any PieceSource)? = self.id == nil ? PartialPack(pack) : pack
-            return isForeign ? source.map { UntrustedPieces($0, budget) } : source
+            return mayBeAnotherUsers ? source.map { UntrustedPieces($0, budget) } : source
         }
         guard let key else { return nil }
         return try? OpenedTreePieces(tree, openedFrom: pack, key: key)
@@ -66,7 +66,7 @@ struct StoredSource: Sendable {
     /// The same for downloads.
     private static let arrivingLimit = 64
 
-    /// The first of some files of others: those of known packs count first.
+    /// The first of some files that another user may have written, those of known packs first.
     private static func prefix(_ sources: [Self], _ limit: Int, _ budget: ReuseBudget) -> [Self] {
         let known = sources.filter { budget.knows($0.digest) }
         return Array((known + sources.filter { !budget.knows($0.digest) }).prefix(limit))

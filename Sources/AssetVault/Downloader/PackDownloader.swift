@@ -25,7 +25,7 @@ public struct PackDownloader: Sendable {
     /// Downloads what the request allows, until the budget is used up.
     ///
     /// - Parameters:
-    ///   - onUpdate: told what happens, from any task.
+    ///   - onUpdate: called with each update, from any task.
     /// - Returns: the outcome of each pack. Failures are recorded; packs without enough time resume in the next run.
     /// - Throws: errors of the metadata, which concern no single pack; `.busy` if the time is up before the metadata are read; `.usage`
     ///   for less than ``DownloaderBudget/leastMemory``.

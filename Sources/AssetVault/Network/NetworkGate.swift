@@ -3,7 +3,7 @@ import Synchronization
 import VaultBase
 import VaultTransport
 
-/// The way to the hosts: as far as the app allows it, and with all that comes counted.
+/// Access to the hosts, as far as the app allows it. All received bytes are counted.
 struct NetworkGate: Sendable {
     private let base: any Transport
     private let log: TrafficLog
@@ -29,7 +29,7 @@ struct NetworkGate: Sendable {
     /// - Parameter pack: what the bytes count for; nil for metadata.
     func transport(for pack: PackID?) -> any Transport {
         let counter = TrafficCounter(of: pack, in: log)
-        // Metadata come whatever is allowed for packs.
+        // Metadata are downloaded under every policy for packs.
         let allowance = pack == nil ? TransferAllowance(nil) : allowance
         let place = pack?.description ?? "metadata"
         return ObservedTransport(
@@ -52,11 +52,11 @@ struct NetworkGate: Sendable {
     }
 }
 
-/// What the app allows of the network; see ``VaultClient/network``.
+/// The network use that the app allows; see ``VaultClient/network``.
 public enum NetworkPolicy: String, Sendable, CaseIterable {
-    /// All that is asked for is downloaded.
+    /// All requested packs are downloaded.
     case unrestricted
-    /// The network is metered: packs that nobody asked for by a tag or a name, and that are not essential, are left until it is not.
+    /// The network is metered: packs that are neither essential nor requested by a tag or a name wait until it is not.
     case metered
     /// Nothing is sent.
     case none
@@ -83,7 +83,7 @@ extension VaultError {
     static func noNetwork(_ place: String) -> VaultError {
         VaultError(
             .unreachable, "the app allows no network", at: place,
-            remedy: "allow it, or go on with what is loaded")
+            remedy: "allow a network, or use the loaded version")
     }
 
     static func metered(_ place: String) -> VaultError {
@@ -93,7 +93,7 @@ extension VaultError {
     }
 }
 
-/// What is left of the bytes of packs that may come over a metered network in one call, whatever the hosts send.
+/// The rest of the metered allowance of one call; all bytes that hosts send are counted.
 final class TransferAllowance: Sendable {
     /// In bytes; nil for no limit.
     private let limit: UInt64?

@@ -37,7 +37,7 @@ struct TrafficLog: Sendable {
         try? append(Array(line.utf8), on: day)
     }
 
-    /// Others may write in shared storage: no link is followed, and only a regular file is opened.
+    /// Other users may write in shared storage, so no link is followed, and only a regular file is opened.
     func append(_ line: [UInt8], on day: String) throws(VaultError) {
         let permissions = try store.layout.permissions(of: store.role)
         switch store.role {
@@ -65,13 +65,14 @@ struct TrafficLog: Sendable {
         }
     }
 
-    /// Other names are nobody's days.
+    /// Files with other names are ignored.
     private static func days(in folder: borrowing Folder) throws(VaultError) -> [String] {
         try folder.names(upTo: nameLimit).names.map { String(decoding: $0, as: UTF8.self) }
             .filter { UTCTime("\($0)T00:00:00Z") != nil }
     }
 
-    /// The days that count, in order: no others may be in the place of the real ones.
+    /// The dates of the last days that have a file, in order. Files with other dates, which another user may have made, are
+    /// ignored.
     func days(until now: UTCTime = .now) throws(VaultError) -> [String] {
         guard let folder = try openFolder() else { return [] }
         var found: [String] = []
@@ -82,7 +83,7 @@ struct TrafficLog: Sendable {
         return found
     }
 
-    /// The first bytes of a day, up to a limit; nil where there is no such day. Others may have put anything in its place.
+    /// The first bytes of the file of a day, up to a limit; nil if there is none. Another user may have replaced the file.
     func bytes(of day: String, upTo limit: Int) throws(VaultError) -> [UInt8]? {
         guard let folder = try openFolder(), try folder.status(of: day)?.hardLinks == 1 else { return nil }
         let file = try folder.openFile(day)
@@ -121,10 +122,10 @@ final class TrafficCounter: Sendable {
     }
 }
 
-/// Reads the days of a log, one after the other. A downloader's log is bounded as a whole: others may have filled it.
+/// Reads the days of a log, one after the other. A downloader's log is bounded as a whole, because another user may have filled it.
 struct TrafficReading {
     private let log: TrafficLog
-    /// Bytes of a day that are read: of a longer one the rest does not count. A line stands for a mebibyte, as a rule.
+    /// Bytes of a day that are read: the rest is ignored. A line usually stands for a mebibyte.
     private let dayLimit: Int
     private var budget: StoreArea.Budget
     /// The maximum number of packs; lines of others do not count.
@@ -170,7 +171,7 @@ struct TrafficReading {
         return pack(words[2]).map { TrafficLog.Entry(bytes: bytes, isMetered: isMetered, pack: $0) }
     }
 
-    /// Nil for a text that is no pack's ID, and beyond the limit.
+    /// Nil for a text that is not a pack ID, and beyond the limit.
     private mutating func pack(_ name: ArraySlice<UInt8>) -> PackID? {
         if let known = packs[name] { return known }
         guard packs.count < packLimit, let id = try? PackID(String(decoding: name, as: UTF8.self)) else {

@@ -13,7 +13,7 @@ struct Plan: Sendable {
     private(set) var refusals: [PlanRefusal] = []
     /// Packs that are not downloaded because their key is missing and they were not requested.
     private(set) var locked: [PackManifest] = []
-    /// Packs that are not downloaded because the network is metered and nobody asked for them.
+    /// Packs that are not downloaded because the network is metered and they were not requested.
     private(set) var deferred: [PackManifest] = []
     private let network: NetworkPolicy
     /// The packs whose key is missing.
@@ -62,7 +62,7 @@ struct Plan: Sendable {
         let need = PackNeed(of: pack, from: stored, isAsked: isNamed || trigger.asksForAll)
         let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: trigger)
         let precedence = DownloadPrecedence(of: priority, hasFailed: stored.hasFailed)
-        // Essential packs are needed at once, and what somebody asked for is waited for.
+        // Essential packs are needed at once, and callers wait for requested packs.
         let networkNeed: NetworkNeed =
             priority == .prefetch && !trigger.isRequest ? .unmeteredNetwork : .anyNetwork
         let loadedSize = stored.loaded?.installedSize ?? 0
@@ -199,7 +199,7 @@ enum DownloadPrecedence: Sendable, Equatable {
     case independent
     case afterEssentials
 
-    /// - Parameter hasFailed: an essential pack that failed before holds up nothing: it may fail for ever.
+    /// - Parameter hasFailed: an essential pack that failed before does not delay others, because it may fail for ever.
     init(of priority: PackPriority, hasFailed: Bool) {
         self =
             switch priority {

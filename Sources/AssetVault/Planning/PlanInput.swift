@@ -3,13 +3,13 @@ import VaultBase
 import VaultCrypto
 import VaultTransport
 
-/// What a plan follows from, for fetches, requests, questions about costs and downloaders alike: what is offered, what the store has,
-/// and what is allowed.
+/// The input of a plan, for fetches, requests, cost estimates and downloaders: the offered packs, the content of the store, and the
+/// limits.
 struct PlanInput: Sendable {
     /// What the store has; of one pack only the first entry counts.
     var stored: [StoredPack]
-    /// What the site lists by verified metadata, in the order in which it is wanted. Where the app names packs, these are enough: all
-    /// others are left alone.
+    /// What the site lists by verified metadata, in the order in which it is wanted. If the app names packs, only these are needed:
+    /// all others do not change.
     var offered: [PackManifest]
     var trigger: PlanTrigger
     var policy = PlanningPolicy()
@@ -28,7 +28,7 @@ struct PlanInput: Sendable {
 }
 
 extension PlanInput {
-    /// What may come over a metered network is not limited yet; see ``affordablePlan(for:by:)``.
+    /// The metered allowance is not applied yet; see ``affordablePlan(for:by:)``.
     init(
         _ selected: SelectedPacks, on trigger: PlanTrigger, with stored: [StoredPack],
         _ configuration: VaultConfiguration
@@ -39,8 +39,9 @@ extension PlanInput {
         policy.meteredAllowance = nil
     }
 
-    /// Finds the packs that none of the keys opens, of those that would be downloaded without being asked for. Other packs come or stay
-    /// whatever keys are here, so that the provider is not asked for theirs: anybody whose packs are listed may name any keys.
+    /// Finds the packs that none of the keys opens, of those that would be downloaded without being asked for. The provider is not
+    /// asked for the keys of other packs, because these do not depend on the keys, and the publisher of a listed pack may name any
+    /// keys.
     mutating func findMissingKeys(with keys: (any KeyProvider)?) async {
         guard let keys, !trigger.isRequest, !policy.preloadsLockedPacks else { return }
         let plan = Plan(self)
@@ -50,8 +51,8 @@ extension PlanInput {
         }
     }
 
-    /// The plan, within what may come over a metered network. Where whole packs would exceed that, the hosts are asked for their
-    /// indexes: of an update little may be missing.
+    /// The plan, within the metered allowance. If whole packs would exceed that, their indexes are fetched first, because an update
+    /// may need few pieces.
     func affordablePlan(
         for offers: [LocatedPack], by stager: PackStager
     ) async throws(VaultError) -> Plan {
@@ -62,7 +63,7 @@ extension PlanInput {
         let offers = offers.byID
         var limited = self
         limited.policy.meteredAllowance = allowance
-        // Asking costs as well: no more than may come at all.
+        // The indexes count as well, up to the whole allowance.
         var left = allowance
         var begun: [PackManifest] = []
         for offer in plan.downloads.compactMap({ offers[$0.pack.id] }) where offer.pack.tailLength <= left {
@@ -72,13 +73,13 @@ extension PlanInput {
                 if case nil = try file.arrival() { begun.append(offer.pack) }
                 limited.costs[offer.pack.id] = try await stager.costOfBeginning(offer)?.bytes ?? 0
             } catch {
-                // Its download says what is wrong; until then all of it counts.
+                // Its download reports the error; until then all of its bytes count.
                 if Task.isCancelled || error.category == .unreachable { throw error }
             }
         }
         let affordable = Plan(limited)
         let admitted = Set(affordable.downloads.map(\.pack.id))
-        // What is refused leaves nothing.
+        // A refused download leaves no file.
         for pack in begun where !admitted.contains(pack.id) {
             try? stager.store.removal.discardDownload(of: pack)
         }

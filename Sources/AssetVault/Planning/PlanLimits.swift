@@ -123,8 +123,8 @@ struct PlanRefusal: Sendable, Equatable {
     enum Reason: Sendable, Equatable {
         /// The initial set would exceed its allowance, of which `taken` bytes are used.
         case overAllowance(UInt64, taken: UInt64, isEssential: Bool)
-        /// What must come of the packs of one call, `cost` of this one, would exceed what may come over a metered network, of which
-        /// `taken` bytes are used.
+        /// The bytes that one call must download, `cost` for this pack, would exceed the metered allowance, of which `taken` bytes
+        /// are used.
         case overMeteredAllowance(UInt64, taken: UInt64, cost: UInt64)
         /// With the opened sizes of the others it would exceed this limit.
         case overInstalledSize(UInt64, others: UInt64, isEssential: Bool)

@@ -8,26 +8,26 @@ public struct PlanningPolicy: Sendable {
     public var essentialDownloadAllowance: UInt64?
     /// Bytes of the initial set of all other downloads: counts for a downloader's `.install` only.
     public var downloadAllowance: UInt64?
-    /// Bytes that one call may download of packs over a metered network (``NetworkPolicy/metered``). Of an update only what is not here
-    /// counts. It limits the plan and the transfer itself: all that a host sends of packs counts, also what is of no use, and where
-    /// the rest does not suffice a download ends with `.limit`; what came of it stays for the next call.
+    /// Bytes that one call may download of packs over a metered network (``NetworkPolicy/metered``). Of an update only missing
+    /// bytes count. It limits the plan and the transfer itself: all bytes of packs that a host sends count, also useless ones. If
+    /// the rest does not suffice, a download ends with `.limit`, and its partial file stays for the next call.
     public var meteredAllowance: UInt64?
     /// Bytes of all essential packs once opened. File systems need somewhat more than that.
     public var essentialInstalledSize: UInt64?
     /// Bytes of all other packs once opened.
     public var installedSize: UInt64?
 
-    /// The only hosts that metadata and packs may come from, by redirects too. A transport of the app's own is handed them
-    /// with each request (`TransportRequest.allowedHosts`).
+    /// The only hosts that metadata and packs may come from, by redirects too. A transport of the app's own gets them with each
+    /// request (`TransportRequest.allowedHosts`).
     public var allowedHosts: AllowedHosts?
 
     /// Bytes of all packs once opened that resource requests may have in access together, in all processes.
     public var accessedSize: UInt64?
-    /// Bytes that stay free on each disk: packs that may go are removed before less is.
+    /// Bytes that stay free on each disk: purgeable packs are removed before less is free.
     public var lowWaterMark: UInt64 = 16 << 20
 
-    /// Whether packs that nobody asked for, and that none of the given keys opens, are downloaded, to wait for their key. Requested
-    /// packs always are, and who has no keys at all, such as a downloader, downloads all alike.
+    /// Whether packs that were not requested, and that none of the given keys opens, are downloaded, to wait for their key.
+    /// Requested packs always are; a client without any keys, such as a downloader, downloads all packs.
     public var preloadsLockedPacks = false
 
     public init(
@@ -55,7 +55,7 @@ public enum ContentRequest: String, Sendable, CaseIterable {
     case periodic
 }
 
-/// Who asks for a plan, and why.
+/// The reason for a plan: a request of the app, or the start of a downloader.
 enum PlanTrigger: Sendable {
     case downloader(ContentRequest)
     case app(PackSelection)

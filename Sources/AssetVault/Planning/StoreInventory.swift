@@ -19,7 +19,7 @@ struct StoreInventory: Sendable {
     ) async throws(VaultError) -> [StoredPack] {
         let packs = offers.map(\.pack)
         let loaded = try await self.loaded(among: packs, as: form, listedBy: listing)
-        // Of records that others may have written, whatever packs they are of.
+        // The budget for records that other users may have written, for all packs together.
         var budget = StoreArea.Budget()
         var stored: [StoredPack] = []
         stored.reserveCapacity(packs.count)

@@ -3,14 +3,14 @@ import SystemPackage
 import VaultBase
 import VaultFileSystem
 
-/// Disk space for what is about to be written. Where it is missing, packs that may be purged are removed.
+/// Disk space for files that are about to be written. If too little is free, purgeable packs are removed.
 struct DiskSpace: Sendable {
     let store: StoreAccess
     /// Bytes that stay free.
     var reserve = PlanningPolicy().lowWaterMark
     /// Packs that are wanted now, and are not removed for others.
     var spared: Set<PackID> = []
-    /// Superseded versions that go first.
+    /// Superseded versions, which are removed first.
     var kept = KeptVersions()
     var observer: Observer = { _ in }
 
@@ -77,8 +77,8 @@ struct DiskSpace: Sendable {
         try await make(for: pack.length, of: pack.id, in: folder)
     }
 
-    /// The packs that may be removed and that nobody reads, in the order in which they go. Where they are to be removed, under the
-    /// lock: a process that begins to read one now gets it, or finds it gone.
+    /// The purgeable packs that no process reads, in the order of removal. To remove them, hold the lock: a process that begins to
+    /// read one then either gets it or finds it removed.
     func purgeablePacks(
         by priorities: PreservationPriorities, besides pack: PackID? = nil, on folder: FilePath
     ) throws(VaultError) -> [PurgeablePack] {
@@ -91,7 +91,7 @@ struct DiskSpace: Sendable {
         reason: (PackID, PackRecord) -> PurgeablePack.Reason?
     ) throws(VaultError) -> [PurgeablePack] {
         let layout = store.layout
-        // Only the app decides which of its packs it can do without.
+        // Only the app decides which of its packs are purgeable.
         guard store.role == .app, try FileSystem.exists(layout.permanent),
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
@@ -127,7 +127,7 @@ struct DiskSpace: Sendable {
         var removed: [PurgeablePack] = []
         for candidate in candidates {
             if let free, try FileSystem.availableSpace(at: folder) >= free { break }
-            // One that can't be removed keeps nobody from the next.
+            // If one can't be removed, the next one is tried.
             guard
                 (try? store.removal.remove(
                     locked: candidate.id, isPurge: true, returnsIfListed: candidate.reason == .withdrawn))

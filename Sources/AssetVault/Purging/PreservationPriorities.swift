@@ -22,7 +22,7 @@ struct PreservationPriorities {
         }
     }
 
-    /// Whatever decides in a store.
+    /// The priorities that count in a store.
     init(of store: StoreAccess, choosing choice: ClientChoice = .none) async throws(VaultError) {
         try self.init(of: store.layout)
         if !chosen.isEmpty {
@@ -78,7 +78,8 @@ extension VaultStore {
     {
         guard (0...1).contains(priority) else {
             throw VaultError(
-                .usage, "\(priority) is no preservation priority", at: tags.sorted().joined(separator: ", "),
+                .usage, "\(priority) is not a preservation priority",
+                at: tags.sorted().joined(separator: ", "),
                 remedy: "use 0 to 1; 90 in vault.json is 0.9 here")
         }
         for tag in tags where !PackOffer.isWord(tag) {
@@ -117,7 +118,7 @@ extension VaultStore {
 }
 
 /// How long the packs of each tag stay according to the site. The site's own packs decide, if any has the tag; else those of the
-/// first team that has it. Of these the lowest counts: the tag as a whole should not outlast what its publisher keeps least.
+/// first team that has it. Of these the lowest counts, so that a tag stays no longer than its least preserved pack.
 struct ListedPreservation {
     private var byTag: [String: (rank: Int, priority: Double)] = [:]
 

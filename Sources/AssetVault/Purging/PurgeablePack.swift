@@ -4,7 +4,7 @@ public import UpdateFramework
 public import VaultBase
 import VaultFileSystem
 
-/// A loaded pack that may be removed when disk space is needed, and that nobody has in access.
+/// A loaded pack that may be removed when disk space is needed, and that no request has in access.
 public struct PurgeablePack: Sendable, Hashable {
     public enum Reason: String, Sendable {
         /// The app declared it purgeable.
@@ -21,14 +21,14 @@ public struct PurgeablePack: Sendable, Hashable {
     /// Bytes that its removal frees.
     public let size: UInt64
     public let reason: Reason
-    /// From 0 to 1: packs with less go first.
+    /// From 0 to 1: packs with less are removed first.
     public let preservation: Double
     /// When it was read last, to 10 seconds, or its access ended; nil for a pack that was never read.
     public let lastUse: UTCTime?
     /// Whether a running process has requested it.
     public let isOfRunningProcess: Bool
 
-    /// The order in which packs go: by preservation priority, then by last use, then those that no running process has requested.
+    /// The order of removal: by preservation priority, then by last use, then those that no running process has requested.
     static func goesFirst(_ left: Self, _ right: Self) -> Bool {
         if left.preservation != right.preservation { return left.preservation < right.preservation }
         let (leftUse, rightUse) = (left.lastUse ?? .earliest, right.lastUse ?? .earliest)
@@ -51,7 +51,7 @@ extension PackRecord {
 }
 
 extension VaultStore {
-    /// The packs that may be removed now, in the order in which they go.
+    /// The packs that may be removed now, in the order of removal.
     ///
     /// - Parameter free: only those that ``purge(until:onUpdate:)`` would remove; nil for all.
     public func purgeablePacks(untilFree free: UInt64? = nil) async throws(VaultError) -> [PurgeablePack] {
@@ -96,8 +96,8 @@ extension VaultStore {
 
 /// Packs that the site no longer lists.
 extension VaultStore {
-    /// The loaded packs that the site no longer lists (``PackAvailability/obsolete``) and that nobody has in access, also those that
-    /// are not purgeable. Empty if the stored metadata are incomplete: a missing role may list them.
+    /// The loaded packs that the site no longer lists (``PackAvailability/obsolete``) and that no request has in access, also those
+    /// that are not purgeable. Empty if the stored metadata are incomplete: a missing role may list them.
     package func withdrawnPacks() async throws(VaultError) -> [PurgeablePack] {
         guard try hasStore else { return [] }
         let ids = try await withdrawnIDs()

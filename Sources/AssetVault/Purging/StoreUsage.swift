@@ -3,7 +3,7 @@ public import UpdateFramework
 public import VaultBase
 import VaultFileSystem
 
-/// What a store takes on the disk, and what for.
+/// The disk space that a store takes, by pack.
 public struct StoreUsage: Sendable {
     /// A pack that is in the store, whole or in part.
     public struct Pack: Sendable, Hashable {

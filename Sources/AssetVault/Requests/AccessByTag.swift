@@ -3,8 +3,7 @@ package import VaultBase
 
 /// What resource requests ask of their client.
 extension VaultClient {
-    /// Access to all packs of some tags for a caller who waits for nothing else, and links the files: nothing is downloaded where a
-    /// pack is kept sealed.
+    /// Access to all packs of some tags for a caller that links their files: if a pack is kept sealed, nothing is downloaded.
     package func linkableAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
         try await access(
             to: tags, in: work.makeBatch(.urgent), reportingTo: LoadingTracker(), isForLinks: true)
@@ -70,7 +69,7 @@ extension VaultClient {
                     reportingTo: downloads)
                 try report.requireUnlocked()
             } catch {
-                // Another process removed or purged one while it was staged. Here it is still wanted.
+                // Another process removed or purged one while it was staged. This request still needs it.
                 guard error.category == .missing, selected.offers.contains(where: { isRemoved($0.pack.id) })
                 else { throw error }
                 return nil
@@ -118,7 +117,7 @@ extension VaultStore {
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
         var failure = await openWaitingNames()
         guard var view = try await storedSite.view() else { return nil }
-        // Their file is damaged or gone, or one was killed before it was written: the table that is loaded has them.
+        // The file of names is damaged or missing, or a process was killed before it wrote it: the loaded table has the names.
         if view.missingNames != nil {
             do throws(VaultError) {
                 if let names = try await adoptNames(with: keys) { try await view.follow(names) }
@@ -130,7 +129,7 @@ extension VaultStore {
             return present.offers.map(\.pack)
         }
         let earlier = try await storedSite.firstEarlier(before: view) { earlier throws(VaultError) in
-            // A tag that it does not know may be in what was not read since.
+            // Metadata that was not read since may have a tag that this state does not know.
             let found = try await earlier.storedPacks(with: tags)
             return found?.refusals.isEmpty == true && found?.unknownTags.isEmpty == true ? found : nil
         }

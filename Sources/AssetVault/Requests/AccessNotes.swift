@@ -4,8 +4,9 @@ import SystemPackage
 import VaultBase
 import VaultFileSystem
 
-/// What requests have in access, noted for other processes: one file a request, locked by its process, so that the note of a killed
-/// process counts no more. That no other process removes the packs is due to their ``PackLease``s.
+/// The packs that requests have in access, noted for other processes: one file a request, locked by its process, so that the note
+/// of a killed process no longer counts. The notes only inform: it is the ``PackLease``s that keep other processes from removing
+/// the packs.
 struct AccessNotes {
     let layout: StoreLayout
 
@@ -36,8 +37,8 @@ struct AccessNotes {
     /// The packs that living processes have requested, whether or not they have them in access now.
     func requestedByRunning() throws(VaultError) -> Set<PackID> { Set(try all().flatMap(\.packs.keys)) }
 
-    /// Those of all living processes. Notes of others are removed: what these had in access counts as used until now, since nobody knows
-    /// when they ended.
+    /// The notes of all living processes. Notes of ended processes are removed; their packs count as used until now, because the
+    /// time of the end is not known.
     private func all() throws(VaultError) -> [Note] {
         guard try FileSystem.exists(layout.access) else { return [] }
         let folder = try Folder(opening: layout.access)
@@ -53,7 +54,7 @@ struct AccessNotes {
         return Array(try self.notes(in: folder).values)
     }
 
-    /// By the names of their files, of one moment: of a note that is replaced meanwhile one is among them.
+    /// Notes by the names of their files. Of a note that is replaced meanwhile, either the old or the new one is included.
     private func notes(in folder: borrowing Folder) throws(VaultError) -> [[UInt8]: Note] {
         var found: [[UInt8]: Note] = [:]
         for _ in 0..<Self.attempts {
@@ -149,15 +150,15 @@ extension AccessNotes {
         guard wanted > limit else { return }
         let holders = present.sorted { $0.size > $1.size }.map(\.description)
         let shown = holders.prefix(Self.shownHolders) + (holders.count > Self.shownHolders ? ["others"] : [])
-        let now = holders.isEmpty ? "" : "; \(used) are now: \(shown.joined(separator: ", "))"
+        let now = holders.isEmpty ? "" : "; \(used) are in access now: \(shown.joined(separator: ", "))"
         // The end of other access would not be enough.
         let isTooLargeAlone = note.size > limit
         throw VaultError(
-            .accessLimit, "\(wanted) bytes would be in access, and \(limit) may be\(now)",
+            .accessLimit, "\(wanted) bytes would be in access, more than the limit of \(limit)\(now)",
             at: note.tags.joined(separator: ", "),
             remedy: isTooLargeAlone
                 ? "raise the limit, or ask for fewer tags at a time"
-                : "end the access to what is not needed now",
+                : "end the access to tags that are not needed",
             hint: isTooLargeAlone ? .accessLimit : nil, missingBytes: wanted - limit)
     }
 }
@@ -195,8 +196,8 @@ final class PostedNote: Sendable {
     }
 }
 
-/// The packs whose access ended in this process, noted for other processes as long as it runs: of packs that may go, those of programs
-/// that don't run go first.
+/// The packs whose access ended in this process, noted for other processes as long as it runs: of purgeable packs, those of
+/// programs that don't run are removed first.
 final class RequestedPacks: Sendable {
     private let notes: AccessNotes
     private let state = Mutex(State())

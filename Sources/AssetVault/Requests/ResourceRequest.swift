@@ -118,7 +118,7 @@ public final class ResourceRequest: Sendable {
         downloads.close()
     }
 
-    /// Lets the downloads of this request wait; those that another request needs as well go on.
+    /// Pauses the downloads of this request; those that another request also needs continue.
     public func pause() { batch.pause() }
 
     public func resume() { batch.resume() }
@@ -130,8 +130,8 @@ public final class ResourceRequest: Sendable {
     public var progress: LoadingProgress { downloads.progress }
 
     /// How far the downloads are, as that changes, until the access has begun or its downloads failed: of the attempt that is under
-    /// way, else of the next one. A conditional begin that is refused downloads nothing, and is no attempt: the updates go on, at
-    /// the latest until the request ends.
+    /// way, else of the next one. A conditional begin that is refused downloads nothing, and is not an attempt: the updates
+    /// continue, at the latest until the request ends.
     public var progressUpdates: LoadingProgressUpdates { LoadingProgressUpdates(downloads) }
 
     /// The bytes of a file of the packs in access; see ``VaultStore/contents(of:in:)-(_,PackLease)``. Of packs that have the same path the first

@@ -1,16 +1,16 @@
 import SealedPack
 
-/// The packs of a ``WorkSchedule`` that could be worked on now, in the order in which they are.
+/// The packs of a ``WorkSchedule`` that could be worked on now, in order.
 ///
 /// Beginnings and ends change it, so that a start does not look at all packs of a large site; after other changes it is made again.
 struct WorkCandidates {
     /// What each pack is wanted for.
     private var wanted: [PackID: [Candidate]] = [:]
     private var line = Line()
-    /// What waits while an essential pack is in the line.
+    /// Packs that wait while the queue has an essential pack.
     private var waiting = Line()
     private var essentialCount = 0
-    /// Items that nobody works on and that are to be ended, by batch.
+    /// Items to be ended that no task works on, by batch.
     private var ended: [Int: [Int]] = [:]
     private let count: Int
     private var chosen: Set<Int>?

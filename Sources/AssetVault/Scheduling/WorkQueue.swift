@@ -128,11 +128,11 @@ public struct LoadingPriority: Sendable, Hashable {
     /// From 0 to 1.
     public let value: Double
 
-    /// Before everything else, with the whole line and all processors: other work of the client waits meanwhile.
+    /// Before everything else, with all bandwidth and all processors: other work of the client waits meanwhile.
     public static let urgent = LoadingPriority(.urgent, 1)
     /// 0.5.
     public static let standard: LoadingPriority = 0.5
-    /// Behind everything else: only while nothing else is wanted of the client.
+    /// After everything else: only while the client has no other work.
     public static let whenIdle = LoadingPriority(.whenIdle, 0)
 
     /// Whether it is ``urgent``.
@@ -140,7 +140,7 @@ public struct LoadingPriority: Sendable, Hashable {
 
     private init(_ rank: Rank, _ value: Double) { (self.rank, self.value) = (rank, value) }
 
-    /// A value beyond 0...1 counts as the nearest one of these, and what is no number as 0.5.
+    /// A value beyond 0...1 counts as the nearest one of these, and what is not a number as 0.5.
     public init(_ value: Double) {
         self.init(.ordered, value.isNaN ? 0.5 : min(max(value, 0), 1))
     }
@@ -172,7 +172,7 @@ struct ForegroundMark {
         do throws(VaultError) {
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
         } catch {
-            // Another user's file that is closed to this one is no mark, and only in the way.
+            // A file of another user that this one can't open is not a mark; it is only in the way.
             guard let found = try FileSystem.status(of: path), found.mayBeClosed else { throw error }
             try FileSystem.discard(path)
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)

@@ -1,22 +1,22 @@
 import SealedPack
 
-/// Which packs a client works on now: a function of what is wanted, by whom, and how soon.
+/// The packs that a client works on now: a function of the requested packs, their callers and their priorities.
 ///
 /// At most `width` packs at a time, those of the highest priority first; of one priority those that run already, then one of each
 /// batch in turn, in the order in which they were added to it. No download that waits for essential packs runs while work on one of
-/// these can. Work that is overtaken is interrupted, and begins again later, adopting what it left. While
-/// urgent work can run, no other does; and work for idle times runs only while no other can.
+/// these can. Work is interrupted when more urgent work is added; it begins again later, and continues from its partial files.
+/// While urgent work can run, no other does; and work for idle times runs only while no other can.
 struct WorkSchedule {
     struct Item {
         let id: PackID
         let batch: Int
         let need: NetworkNeed
         let precedence: DownloadPrecedence
-        /// Whether a task works on it, also one that was told to stop.
+        /// Whether a task works on it, also one that is being cancelled.
         var isActive = false
         var isCancelled = false
 
-        /// Whether it is left while an essential pack is missing: what needs no network takes nothing from that one.
+        /// Whether it waits while an essential pack is missing. Work without the network need not wait.
         var waitsForEssentials: Bool { precedence == .afterEssentials && need != .noNetwork }
     }
 
@@ -136,7 +136,7 @@ struct WorkSchedule {
         cancel { $0.batch == batch }
     }
 
-    /// Begins to take turns with the others of its priority: what was before gives no right to more of them.
+    /// Begins to take turns with the others of its priority. Earlier turns do not count.
     private mutating func join(_ batch: Int) {
         guard let priority = batches[batch]?.priority else { return }
         let others = batches.filter { number, other in

@@ -4,7 +4,7 @@ import VaultBase
 import VaultFileSystem
 import VaultSite
 
-/// Which list of a site a client follows, for which version of the app and for which device. Nil goes on with what the store has.
+/// The channel, app version and device by which a client reads a site. Nil keeps the stored value.
 struct ClientChoice: Sendable, Equatable {
     var channel: Channel?
     var appVersion: AppVersion?
@@ -14,7 +14,7 @@ struct ClientChoice: Sendable, Equatable {
     /// Where none was ever named, one that states nothing: it gets the fallbacks, and not all variants.
     var decidingDevice: DeviceTraits { device ?? DeviceTraits() }
 
-    /// What is seen of a site without any choice.
+    /// The view of a site without any choice.
     static let none = ClientChoice()
 
     func completed(by other: ClientChoice) -> ClientChoice {
@@ -38,8 +38,8 @@ struct StoredClientChoice {
         return device.names.filter { !known.contains($0) }
     }
 
-    /// What is given, completed by what is stored. A damaged file stops nobody who names channel and app version: which packs are
-    /// listed is known then.
+    /// The given choice, completed by the stored one. A damaged file is no error if channel and app version are given: these decide
+    /// which packs are listed.
     func completing(_ given: ClientChoice) throws(VaultError) -> ClientChoice {
         do throws(VaultError) { return given.completed(by: try choice()) } catch {
             guard error.category == .corrupt, given.channel != nil, given.appVersion != nil else {

@@ -9,14 +9,14 @@ struct LiveSite: Sendable {
     let mirrors: [Site]
     let trust: MetadataStore
     private let trustedRoot: [UInt8]?
-    /// Of metadata. Nil: one attempt per mirror, since the next mirror is the retry.
+    /// For metadata. Nil: one attempt per mirror, because the next mirror is the retry.
     private let retries: RetryPolicy?
     private let choice: ClientChoice
     private let store: StoreAccess
 
     /// At most 3 attempts a file, because an app waits for it at its start.
     private static let metadataAttempts = 3
-    /// How long a host may ask it to wait: what is loaded needs none of that.
+    /// How long a host may ask it to wait. Loaded packs do not depend on it.
     private static let longestWait = Duration.seconds(5)
 
     init(_ configuration: VaultConfiguration, in store: StoreAccess, over network: NetworkGate) {
@@ -72,7 +72,7 @@ struct LiveSite: Sendable {
         return LocatedPack(pack: pack, listing: listing, locations: locations)
     }
 
-    /// For a caller who names a device by hand: where it states a trait for the first time, the site is asked.
+    /// For a caller that names a device by hand: if it states a trait for the first time, the site is asked.
     fileprivate func requireKnownTraits(
         of device: DeviceTraits?, within time: Duration?,
         by view: @escaping @Sendable () async throws(VaultError) -> SiteView

@@ -29,9 +29,9 @@ extension [LocatedPack] {
     }
 }
 
-/// Which metadata listed a pack: of two, the one under the newer root is newer, and under one root that of the higher
-/// snapshot version, which every change of a listing raises. (A thief of keys may have raised the
-/// snapshot version; the root that replaces the keys ends that.)
+/// The metadata that listed a pack: of two, the one under the newer root is newer, and under one root that of the higher snapshot
+/// version, which every change of a listing raises. (A thief of keys may have raised the snapshot version; the root that replaces
+/// the keys ends that.)
 struct ListingVersion: Comparable, Sendable {
     var root: Int64 = 0
     var snapshot: Int64 = 0

@@ -4,9 +4,9 @@ import VaultBase
 import VaultSite
 import VaultTransport
 
-/// The packs of a site as a client of one channel sees them: one view of the metadata that a host has just sent (``LiveSite``) and of
-/// those that were verified and stored before (``StoredSite``). Teams, channels, app versions, devices and opaque names are known here
-/// alone.
+/// The packs of a site as a client of one channel sees them: one view of the metadata that a host has just sent (``LiveSite``) and
+/// of those that were verified and stored before (``StoredSite``). Only this type knows teams, channels, app versions, devices and
+/// opaque names.
 struct SiteView: Sendable {
     /// As clients of the followed channel see it.
     let chain: TrustChain
@@ -44,7 +44,7 @@ struct SiteView: Sendable {
         do throws(VaultError) {
             hasOpaqueNames = try await lookup.hasOpaqueNames(channel, in: chain)
         } catch {
-            // Whoever looks for packs gets the error.
+            // A caller that looks for packs gets the error.
             if Task.isCancelled { throw error }
             hasOpaqueNames = nil
         }
@@ -60,10 +60,10 @@ struct SiteView: Sendable {
 
 /// The names of its packs.
 extension SiteView {
-    /// What opaque names stand for; nil where they are public, or not known at all.
+    /// The names of opaque IDs; nil if names are public, or not known at all.
     var names: PackNames? { hasOpaqueNames == false ? nil : storedNames?.names }
 
-    /// Finds out whether the names that the app opened last are those of this state of the site: others would mix two states.
+    /// Checks whether the names that the app opened last belong to this state of the site: other names would mix two states.
     mutating func checkNames() async throws(VaultError) {
         missingNames = nil
         guard hasOpaqueNames == true else { return }
@@ -76,7 +76,7 @@ extension SiteView {
         }
     }
 
-    /// Goes on by names that the app opened since.
+    /// Takes the names that the app has opened since.
     mutating func follow(_ names: StoredNames?) async throws(VaultError) {
         storedNames = names
         try await checkNames()
@@ -157,7 +157,7 @@ extension SiteView {
     }
 }
 
-/// Whether what a client asks for can be right.
+/// Checks of what a client asks for.
 extension SiteView {
     /// The channels that list packs, besides the one that is followed.
     func otherChannelsWithPacks() async throws(VaultError) -> [Channel] {

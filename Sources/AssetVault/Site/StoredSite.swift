@@ -70,9 +70,9 @@ struct StoredSite: Sendable {
         }
     }
 
-    /// The first result by what the app verified before refreshes that did not read all delegated roles again, or brought names that
-    /// are not opened yet, the newest first: it says of loaded packs what the present view does not know. Each is one state of the site,
-    /// and counts only while whoever signed for it still may. Nil where there is no result.
+    /// The first result by what the app verified before refreshes that did not read all delegated roles again, or brought names
+    /// that are not opened yet, the newest first: it knows loaded packs that the present view does not know. Each is one state of
+    /// the site, and counts only while its signers are still authorised. Nil where there is no result.
     func firstEarlier<Result>(
         before present: SiteView, _ body: (SiteView) async throws(VaultError) -> Result?
     ) async throws(VaultError) -> Result? {

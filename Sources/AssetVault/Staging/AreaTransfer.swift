@@ -52,7 +52,7 @@ struct AreaTransfer: Sendable {
         let target = layout.partialDownload(of: pack)
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
-            // Neither another user's file nor a link is continued.
+            // A file of another user or a link is never continued.
             return try await store.withLock { () throws(VaultError) in
                 try store.waiting(pack.id).discard(damaged)
                 try recordReturn(of: pack, listedBy: listing)
@@ -123,7 +123,7 @@ struct VerifiedMove: ~Copyable, Sendable {
         let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void = { copy throws(VaultError) in
             let found = try copy.status()
             if found.isSameFile(as: verified) { return }
-            // Somebody replaced the file, and may still have it open.
+            // Another user replaced the file, and may still have it open.
             guard EphemeralName.isOurs(found) else { throw .supersededByAnotherProcess(pack.id, in: layout) }
             guard try copy.sha256() == pack.sha256 else {
                 throw VaultError(

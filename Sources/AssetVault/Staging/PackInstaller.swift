@@ -77,8 +77,8 @@ struct PackInstaller: Sendable {
         }
     }
 
-    /// Makes a complete version the live one, records it and removes what it supersedes. A process that another one with newer
-    /// metadata was faster than changes nothing.
+    /// Makes a complete version the live one, records it and removes what it supersedes. If another process with newer metadata was
+    /// faster, this one changes nothing.
     ///
     /// - Parameter fingerprint: how the version looks; nil leaves what was recorded.
     private func activate(

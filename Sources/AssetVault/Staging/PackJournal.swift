@@ -4,7 +4,7 @@ import VaultBase
 import VaultFileSystem
 import VaultSite
 
-/// What each pack's state really is: its saved record, corrected by the files on the disk. Finding that out writes nothing.
+/// The real state of each pack: its saved record, corrected by the files on the disk. Reading the state writes nothing.
 struct PackJournal: Sendable {
     let store: StoreAccess
 
@@ -70,7 +70,7 @@ struct PackJournal: Sendable {
         }
         record.chosenForm = record.chosenForm ?? record.loaded?.form
         if let loaded = record.loaded {
-            // Without a record nothing says that it is to replace the live version; at worst it is downloaded once more.
+            // Without a record it is not known to replace the live version; at worst it is downloaded once more.
             if saved == nil, let waiting = record.waiting, waiting.version <= loaded.pack.version {
                 record.waiting = nil
             }
@@ -141,13 +141,13 @@ extension PackJournal {
     func recordFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
         try await updateRecord(of: id) { record in
             guard !record.isRemoved else { return }
-            // A pack that is live with nothing under way lost nothing: the step that failed was its clearing up.
+            // If the pack is live and nothing is under way, only its clean-up failed: nothing is lost.
             guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
             record.failure = PackFailure(error)
         }
     }
 
-    /// Packs in whose place others serve on this device, all of which are loaded: they are purgeable.
+    /// Packs that other variants replace on this device, if all of these are loaded: they are purgeable.
     func recordReplacedVariants(
         _ choice: VariantChoice, among candidates: Set<PackID>
     ) async throws(VaultError) {
@@ -180,7 +180,7 @@ extension PackJournal {
         return (try? VersionFingerprint.digest(of: version, as: loaded.form)) != fingerprint
     }
 
-    /// Whether this role, or the app, verified metadata as new as these. A record that names newer ones is not believed.
+    /// Whether this role, or the app, verified metadata as new as these. A record that names newer metadata is not trusted.
     func hasVerified(_ listing: ListingVersion) throws(VaultError) -> Bool {
         for role in Set([store.role, .app]) {
             if let versions = try store.metadata(of: role).storedVersions(),

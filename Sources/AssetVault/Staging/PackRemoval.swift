@@ -40,13 +40,13 @@ struct PackRemoval: Sendable {
             guard error.isStorageFailure else { throw error }
         }
         StagingStep.removalRecorded.reached()
-        // What is left of an attempt to open it must not keep it here.
+        // The remains of an attempt to open it must not keep it in the store.
         try? store.recovery.removeAbandonedScratch(of: id)
         try finishRemoval(of: id, record)
     }
 
-    /// Removes what is here of a pack that the site lists by another ID now. It comes back without being asked for where the site
-    /// lists this one again.
+    /// Removes the files of a pack that the site now lists under another ID. The pack is downloaded again, without a request, if
+    /// the site lists this ID again.
     func removeSuperseded(_ id: PackID) async throws(VaultError) {
         let workMark = try store.recovery.beginWork()
         defer { withExtendedLifetime(workMark) {} }
@@ -77,7 +77,7 @@ struct PackRemoval: Sendable {
         record.listing = saved.listing
         record.chosenForm = saved.chosenForm
         record.isRemoved = !saved.isReplacedVariant
-        // Recovery has forgotten already what is gone: the record on the disk is compared.
+        // Recovery has already dropped missing files from its record, so the record on the disk is compared.
         if record != (try? records.record(of: id)) { try records.save(record, of: id) }
     }
 
@@ -89,8 +89,8 @@ struct PackRemoval: Sendable {
         try versions.removeVersions(except: live)
     }
 
-    /// Removes what waits beside packs that are live just as the site lists them: older versions that somebody put there again,
-    /// or that a downloader brought in vain.
+    /// Removes waiting versions of packs that are live as the site lists them: older versions that another user put there again, or
+    /// that a downloader need not have brought.
     func removeSuperseded(by offers: [LocatedPack]) async throws(VaultError) {
         let waitingIDs = Set(try records.waitingIDs())
         let superseding = offers.filter { waitingIDs.contains($0.pack.id) }

@@ -147,7 +147,7 @@ extension PackStager {
         }
     }
 
-    /// The state of a pack that none of the keys here opens: a missing key is not a failure. Nil for any other error.
+    /// The state of a pack that none of the given keys opens: a missing key is not a failure. Nil for any other error.
     func stateWithoutKey(_ task: StagingTask, after error: VaultError) async throws(VaultError) -> PackState?
     {
         guard error.category == .key, let keys else { return nil }

@@ -50,7 +50,7 @@ struct PackStager: Sendable {
             if try store.journal.hasVerified(record.listing) {
                 return try await followNewerDecision(record, of: pack.id)
             }
-            // The record claims a listing that was not verified here: the present one decides.
+            // The record names a listing that this store has not verified, so the present listing decides.
             try await store.journal.updateRecord(of: pack.id) {
                 if $0.listing == record.listing { $0.listing = ListingVersion() }
             }
@@ -117,7 +117,7 @@ struct PackStager: Sendable {
         }
         let state = try await followNewerDecision(record, of: id)
         if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
-            throw damaged(id, "fetch the pack: only what is damaged comes again")
+            throw damaged(id, "fetch the pack: only damaged pieces are downloaded again")
         }
         return state
     }
@@ -138,12 +138,13 @@ struct PackStager: Sendable {
             try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
             guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.listing) else {
-                throw damaged(id, "fetch the pack: only what is damaged comes again")
+                throw damaged(id, "fetch the pack: only damaged pieces are downloaded again")
             }
             return try await store.transfer.share(
                 brought, of: offer.pack, listedBy: offer.listing, space: space)
         }
-        // Where the app has metadata of its own, a pack that they do not list does not wait: another process may be bringing it.
+        // If the app has metadata that does not list the pack, the pack does not count as waiting: another process may be bringing
+        // it.
         guard try store.metadata(of: .app).pinDigest() == nil, record.loaded == nil,
             try !store.waiting(id).digests().isEmpty
         else { return }

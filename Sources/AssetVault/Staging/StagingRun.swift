@@ -75,7 +75,7 @@ struct StagingRun: Sendable {
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
         guard !tasks.isEmpty else { return [] }
         let workMark = try stager.store.recovery.beginWork()
-        // The mark tells other processes that this one works, as long as the value lives: until the end of the run.
+        // As long as this value lives, the mark shows other processes that this one works: until the end of the run.
         defer { withExtendedLifetime(workMark) {} }
         // Clear the removed flag once, before work starts: a removal during the run must win.
         let requested = tasks.filter(\.isRequested).map(\.id)

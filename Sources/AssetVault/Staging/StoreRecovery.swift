@@ -22,11 +22,11 @@ struct StoreRecovery: Sendable {
         return mark
     }
 
-    /// Rolls every pack forward or back to a consistent state where a process died, or is at work. Runs first, under the lock,
-    /// and may itself be killed. A pack whose folders can't be read now keeps nobody from the others: the marks stay, and the
+    /// Rolls every pack forward or back to a consistent state where a process died, or is at work. Runs first, under the lock, and
+    /// may itself be killed. If the folders of a pack can't be read, the others are recovered all the same: the marks stay, and the
     /// error is reported when that pack is staged.
     ///
-    /// A downloader leaves permanent storage alone; an app also removes what downloaders that died were writing.
+    /// A downloader does not touch permanent storage; an app also removes unfinished files of downloaders that died.
     func recover() async throws(VaultError) {
         try await store.withLock { () throws(VaultError) in
             // Metadata are written without a mark: their folder is small.
@@ -94,15 +94,15 @@ struct StoreRecovery: Sendable {
         return record
     }
 
-    /// What can't be removed costs a few kilobytes: a downloader that runs as another user removes it itself.
+    /// Files that can't be removed cost a few kilobytes: a downloader that runs as another user removes them itself.
     private func removeScratchOfDownloadersMetadata() {
         for folder in store.metadata(of: .downloader).folders {
             _ = try? layout.openFolder(folder, in: layout.shared)?.removeAbandonedScratch()
         }
     }
 
-    /// What processes that died were writing or removing: of all packs, also of those without a record. False where something of
-    /// this role's could not be looked at; what is beyond the budget of a shared area costs disk space, and nothing else.
+    /// Removes unfinished files of processes that died: of all packs, also of those without a record. False where something of this
+    /// role's could not be looked at; what is beyond the budget of a shared area costs disk space, and nothing else.
     private func removeScratchOfPacks() -> Bool {
         var places = [(layout.packs, layout.sharedArea), (layout.states(of: .downloader), layout.sharedArea)]
         if role == .app {

@@ -12,9 +12,9 @@ extension VaultStore {
     /// - Parameters:
     ///   - ids: the packs; nil for all that wait.
     ///   - keys: pushed just now; nil asks the store's own provider, which may know more than before.
-    ///   - form: nil leaves a pack in the form in which an earlier version stands, and opens a new one.
+    ///   - form: nil leaves a pack in the form of its earlier version, and opens a new pack.
     ///   - patience: how long to ask the provider again for keys that it does not have yet.
-    ///   - onUpdate: told what happens, from any task.
+    ///   - onUpdate: called with each update, from any task.
     /// - Returns: what is loaded by that.
     /// - Throws: the first error, when all were tried; `.key` where a key is still missing, `.corrupt` where what waited
     ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded.
@@ -35,7 +35,7 @@ extension VaultStore {
         guard let keys = pushed ?? self.keys else {
             throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
         }
-        // Where nobody ever took the lock nothing waits, and nothing is made.
+        // If the lock was never taken, no pack waits, and nothing is created.
         guard try hasStore else {
             if let id = ids?.first { throw nothingWaits(of: id) }
             return []
@@ -67,7 +67,7 @@ extension VaultStore {
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
             // Within an attempt the provider is asked once for each key, and in all attempts for the same ones.
             await asked.forgetAnswers()
-            // One that fails is one pack: the others are opened, and what they need of its names is known from before.
+            // If the table fails, only that pack fails: the others are opened, with the names that are already known.
             let closedNames = try await unlockNames(by: &stager, in: batch)
             let waiting = try await stager.unopenedIDs(among: ids?.flatMap(allIDs))
                 .filter { closedNames == nil || $0.description != PackNames.packID }

@@ -65,7 +65,7 @@ struct VersionFolder: ~Copyable {
         lastUse.note(in: folder)
     }
 
-    /// From now on no version is live.
+    /// Makes no version live.
     func deactivate() throws(VaultError) {
         guard try folder.status(of: "current") != nil else { return }
         try folder.unlink("current")
@@ -93,17 +93,17 @@ struct VersionFolder: ~Copyable {
     /// Whether no reader holds a version.
     func isFree(_ loaded: PackRecord.Loaded) throws(VaultError) -> Bool { try whileFree(loaded.name) {} }
 
-    /// Runs `body` while no reader holds a version, nor what a repair left of it to its readers; false when one does. Who
-    /// opened it without having the lock yet finds the name gone.
+    /// Runs `body` while no reader holds a version, or the damaged copy that a repair left to its readers; false if one does. A
+    /// process that opened it but has no lock yet finds the name removed.
     func whileFree(_ name: VersionName, _ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
         if try isHeld(name.damaged) { return false }
-        // A link, for example, is corrupt: nobody holds it as a version.
+        // A link, for example, is corrupt: no reader holds it as a version.
         let found = try optional(StagedVersion(name, in: folder, exclusively: true), ignoring: .corrupt)
         guard let version = found else {
             try body()
             return true
         }
-        // Where the file system has no locks nobody can hold anything.
+        // Without locks in the file system no reader can hold a version.
         guard version.tryLock(exclusive: true) ?? true else { return false }
         defer { version.unlock() }
         try body()
@@ -118,13 +118,13 @@ struct VersionFolder: ~Copyable {
         }
         // A link, for example, or removed meanwhile.
         let file = try optional(StagedVersion.lockableFile(name, in: folder), ignoring: .corrupt, .missing)
-        // Where the file system has no locks nobody can hold anything.
+        // Without locks in the file system no reader can hold a version.
         return (try? file?.tryLock(exclusive: true)) == false
     }
 }
 
 /// The names, modes, sizes and times of a version's files, without their bytes. Recorded when the version is staged, and compared
-/// at each start. It verifies nothing: where it has changed, every byte is read.
+/// at each start. It verifies nothing: if it has changed, every byte is read.
 enum VersionFingerprint {
     /// Throws where a file can't be read.
     static func digest(of version: FilePath, as form: PackForm) throws(VaultError) -> SHA256Digest {

@@ -67,7 +67,7 @@ extension StoreLayout {
                 folder = made
             case .file, .link, .pipe, .socket, .device:
                 throw VaultError(
-                    .unwritable, "something else stands where a folder of the store belongs",
+                    .unwritable, "it is in the place of a folder of the store",
                     at: folder.path.appending(name).string, remedy: "remove it")
             }
         }
@@ -117,8 +117,8 @@ extension Folder {
         }
     }
 
-    /// Removes an entry with all it holds; absent is fine. It loses its name first. What another user's folder does not
-    /// let this one remove costs disk space, and nothing else.
+    /// Removes an entry with all it holds; absent is fine. It loses its name first. Files in another user's folder that this one
+    /// may not remove only cost disk space.
     func discard(_ name: some FileName) throws(VaultError) {
         let found = try status(of: name)
         do throws(VaultError) { try discardTree(name) } catch {

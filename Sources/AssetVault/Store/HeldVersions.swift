@@ -5,8 +5,8 @@ import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// Notes of the packs with a superseded version that a reader holds: each command tries to remove these again, and looks at
-/// no other packs for that.
+/// Notes of the packs that have a superseded version which a reader holds: each command tries again to remove these versions,
+/// without looking at other packs.
 struct HeldVersions {
     let layout: StoreLayout
 
@@ -41,8 +41,7 @@ struct HeldVersions {
 }
 
 /// Superseded versions that a run keeps until its downloads have taken their pieces: a file that moved to another pack of a
-/// resource tree is nowhere else. Known to the process alone: what a killed one leaves is removed by recovery, as the mark of
-/// its work says.
+/// resource tree is nowhere else. Only this process knows them: if it is killed, recovery finds its mark and removes them.
 final class KeptVersions: Sendable {
     private struct State {
         /// The packs that are still to be downloaded, by their content key.
@@ -71,7 +70,7 @@ final class KeptVersions: Sendable {
         }
     }
 
-    /// A download ended, in whichever way. Returns the packs whose superseded versions nobody needs any more.
+    /// A download has succeeded or failed. Returns the packs whose superseded versions are no longer needed.
     func end(_ id: PackID) -> Set<PackID> {
         state.withLock { state in
             var released: Set<PackID> = []

@@ -119,7 +119,7 @@ struct PackRecord: Sendable, Equatable {
         if let fingerprint { object["look"] = .string(fingerprint.hex) }
         if let failure { object["failure"] = .object(failure.json) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
-        // Not canonical JSON, which is no JSON where a text has control characters.
+        // Not canonical JSON, which is not JSON where a text has control characters.
         return JSONValue.object(object).compact()
     }
 

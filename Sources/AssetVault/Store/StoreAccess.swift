@@ -83,7 +83,7 @@ extension StoreAccess {
             folder: layout.trust(of: role), permissions: (permissions ?? .permanent).folders)
     }
 
-    /// The role's metadata as they are read without the network: nobody who has their lock, and may be stopped, is waited for.
+    /// The role's metadata, read without the network and without waiting for their lock, whose holder may be stopped.
     var readableMetadata: MetadataStore {
         let metadata = metadata
         return MetadataStore(
@@ -127,7 +127,7 @@ extension StoreAccess {
         return try await metadata.state(of: brought, trusting: root)
     }
 
-    /// Whether nobody but this user can have written there.
+    /// Whether only this user can have written there.
     private func isOnlyOurs(_ path: FilePath) -> Bool {
         guard let status = try? FileSystem.status(of: path) else { return false }
         return status.isOfThisUser && status.permissions & 0o022 == 0

@@ -3,9 +3,9 @@ import SystemPackage
 import VaultBase
 import VaultFileSystem
 
-/// One area of a store, as it is read: others may have put anything into `shared/` and `ephemeral/`. Files are opened by steps from the
-/// area's own folder, never through a link, and only regular ones. Each kind of file has a limit, and so has each look at many of
-/// them (``Budget``). What exceeds a limit is damaged or not looked at, and keeps nobody from the rest.
+/// One area of a store, for reading: other users may have put anything into `shared/` and `ephemeral/`. Files are opened folder by
+/// folder from the area's own folder, never through a link, and only regular ones. Each kind of file has a limit, and so has each
+/// look at many of them (``Budget``). A file that exceeds a limit counts as damaged or is ignored; all others are still read.
 struct StoreArea: Sendable {
     let layout: StoreLayout
     let path: FilePath
@@ -26,7 +26,7 @@ struct StoreArea: Sendable {
         }
     }
 
-    /// What one operation looks at: of an area with more than that the rest does not count.
+    /// Limits of what one operation reads of an area; the rest is ignored.
     struct Budget {
         /// Names in folders.
         var names = 1 << 19

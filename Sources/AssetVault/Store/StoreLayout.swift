@@ -106,7 +106,7 @@ public struct StoreLayout: Sendable, Hashable {
         ephemeral.appending(pack.sha256.hex + Self.markSuffix)
     }
 
-    /// The digest in the name of a download or its mark; nil for a name that is none of ours.
+    /// The digest in the name of a download or its mark; nil for any other name.
     static func digest(inDownload name: String) -> String? {
         let stem = name.prefix { $0 != "." }
         guard (partialSuffixes + [".avpack", markSuffix]).contains(String(name.dropFirst(stem.count))) else {

@@ -19,7 +19,7 @@ extension VaultError {
     static func removedMeanwhile(_ id: PackID) -> VaultError {
         VaultError(
             .missing, "the pack was removed meanwhile", at: id.description,
-            remedy: "ask for it again if it is wanted")
+            remedy: "request it again if it is needed")
     }
 
     /// Whether work on other packs continues: the store is not busy, and nothing was cancelled.

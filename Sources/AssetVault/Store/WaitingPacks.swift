@@ -4,7 +4,8 @@ import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// What waits in shared storage under the ID of one pack. Other users may write there: nothing counts but by its digest.
+/// The files that wait in shared storage under the ID of one pack. Other users may write there, so a file counts only if its digest
+/// matches.
 struct WaitingPacks {
     let layout: StoreLayout
     let id: PackID
@@ -13,7 +14,7 @@ struct WaitingPacks {
         try layout.openFolder(layout.waiting(of: id), in: layout.shared)
     }
 
-    /// Number of files of a pack that are looked at. Where others put more there, a pack still counts that is asked for by its digest.
+    /// Number of files of a pack that are looked at. If other users put more there, a pack is still found by its digest.
     private static let nameLimit = 1024
     /// Number of manifests that are read.
     private static let manifestLimit = 16
@@ -95,7 +96,7 @@ struct WaitingPacks {
         try change { folder throws(VaultError) in try folder.discard(name) }
     }
 
-    /// What another user's folder does not let this one remove costs disk space, and nothing else.
+    /// Files in another user's folder that this one may not remove only cost disk space.
     private func change(_ body: (borrowing Folder) throws(VaultError) -> Void) throws(VaultError) {
         guard let folder = try openFolder() else { return }
         do throws(VaultError) { try body(folder) } catch {

@@ -14,9 +14,9 @@ public import VaultSite
 /// let map = try await vault["levels/one"].bytes("map.json")
 /// ```
 ///
-/// A vault trusts only the root file that it is given: it verifies the metadata by it, and by these every length and digest. What is
-/// loaded is read without the network. Any number of vaults, in any number of processes, may use one store; each may be killed at any
-/// moment. Keep one object: it remembers the sealed packs that it opened.
+/// A vault trusts only the root file that it is given: it verifies the metadata by this root, and every length and digest by the
+/// metadata. Loaded packs are read without the network. Any number of vaults, in any number of processes, may use one store; each
+/// may be killed at any moment. Keep one object: it remembers the sealed packs that it opened.
 public final class Vault: Sendable {
     private let source: Source
 
@@ -90,9 +90,10 @@ public final class Vault: Sendable {
     /// others, and its own earlier version, as they were.
     ///
     /// - Parameters:
-    ///   - priority: when it is wanted among the requests and other updates; nil is ``LoadingPriority/whenIdle`` for what nobody asked for.
+    ///   - priority: when it is wanted among the requests and other updates; nil is ``LoadingPriority/whenIdle`` for packs that
+    ///     were not requested.
     ///   - time: how long it may take; the next call resumes.
-    ///   - onProgress: told how far it is, from any task; the last value is 1 where nothing failed.
+    ///   - onProgress: called with the progress, from any task; the last value is 1 if nothing failed.
     /// - Returns: what was loaded, waits for a key, was left for another network, and failed.
     /// - Throws: what concerns no single pack: the site can't be reached (`.unreachable`), fails (`.unavailable`), or its metadata fail
     ///   verification (`.untrusted`); `.unknownTag`; `.busy` where the time is up. What is loaded can be read all the same.
@@ -129,7 +130,7 @@ public final class Vault: Sendable {
         return try await client.costs(of: selection)
     }
 
-    /// What happens to packs, from now on, whoever asked for it.
+    /// Updates of packs, from now on, for all requests.
     public var events: StatusUpdates? {
         guard case .site(let client) = source else { return nil }
         return client.statusUpdates
@@ -137,7 +138,7 @@ public final class Vault: Sendable {
 
     // MARK: Packs
 
-    /// One pack, whether it is loaded or not. Throws `.usage` for a text that is no pack ID.
+    /// One pack, whether it is loaded or not. Throws `.usage` for a text that is not a pack ID.
     public subscript(id: String) -> VaultPack {
         get throws(VaultError) { VaultPack(id: try PackID(id), of: source) }
     }
@@ -163,7 +164,7 @@ public final class Vault: Sendable {
         return try await client.unlock(with: keys)
     }
 
-    /// Removes purgeable packs until so many bytes are free, the least wanted first; nil removes all of them.
+    /// Removes purgeable packs until so many bytes are free, those with the lowest priority first; nil removes all of them.
     @discardableResult
     public func purge(until free: UInt64? = nil) async throws(VaultError) -> [PurgeablePack] {
         guard case .site(let client) = source else { return [] }

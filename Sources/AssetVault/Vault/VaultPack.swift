@@ -11,7 +11,7 @@ public import VaultBase
 /// One pack of a vault: its files, its state, and what the app decides on it.
 ///
 /// Each read sees one version, old or new, whatever updates do meanwhile. All reads throw `.missing` for a pack that is not loaded and
-/// for an unknown file, `.key` without the key of a pack, `.corrupt` for damage, and `.usage` for a text that is no path.
+/// for an unknown file, `.key` without the key of a pack, `.corrupt` for damage, and `.usage` for a text that is not a path.
 public struct VaultPack: Sendable {
     public let id: PackID
     private let source: Vault.Source
@@ -57,7 +57,7 @@ public struct VaultPack: Sendable {
         }
     }
 
-    /// What happens to it, from now on; nil for a source folder, to which nothing happens.
+    /// Updates of the pack, from now on; nil for a source folder, which never changes.
     public var events: StatusUpdates? {
         guard case .site(let client) = source else { return nil }
         return client.statusUpdates(for: id)
@@ -74,14 +74,15 @@ public struct VaultPack: Sendable {
         }
     }
 
-    /// Reads every byte of it, and fetches what is damaged again. Returns whether something was.
+    /// Reads every byte of it, and fetches damaged pieces again. Returns whether it was damaged.
     @discardableResult
     public func repair() async throws(VaultError) -> Bool {
         guard case .site(let client) = source else { return false }
         return try await !client.repair([id]).isEmpty
     }
 
-    /// Removes it. It comes back only when it is asked for, or with all. A version that a reader holds goes when it is free.
+    /// Removes it. It is downloaded again only on request, or with all packs. A version that a reader holds is removed when it is
+    /// free.
     public func remove() async throws(VaultError) {
         if case .site(let client) = source { try await client.remove(id) }
     }

@@ -6,7 +6,7 @@ public import VaultFileSystem
 /// An opened pack's folder as a source of pieces: its files are sealed again to give the pieces of the pack it came from,
 /// except for changed files and for pieces that this release of libzstd compresses differently.
 public struct OpenedTreePieces: PieceSource {
-    /// The tail file: it has no pieces, only what lists them.
+    /// The tail file: it has no pieces, only the index and the catalog that list them.
     public let pack: PackFile
     let root: FilePath
     let catalog: Catalog
@@ -141,7 +141,7 @@ extension OpenedTreePieces {
     public func requireSound() async throws(VaultError) {
         var comparison = try TreeComparison(with: root)
         for index in 0..<catalog.entryCount {
-            // A verified catalog has no such entry; if it had, the check must not pass over it.
+            // A verified catalog has no such entry, but the check must not skip one.
             guard let entry = catalog.entry(index) else {
                 throw VaultError(
                     .corrupt, "entry \(index) of the catalog can't be read", at: pack.place,

@@ -87,7 +87,7 @@ extension PackAssembly {
                         #endif
                         progress(presentLength)
                     } else if !piece.hasSeveralSenders {
-                        // Of several senders, the one at fault is unknown.
+                        // If the piece came from several senders, it is unknown which one was wrong.
                         wrong += 1
                         try noteWrong()
                     }
@@ -105,7 +105,7 @@ extension PackAssembly {
             wrongInARow = 0
             throw VaultError(
                 .corrupt, "\(Self.maximumWrongPieces) pieces in a row have the wrong digest",
-                at: pack.id.description, remedy: "try another mirror or tell the publisher")
+                at: pack.id.description, remedy: "try another mirror or report it to the publisher")
         }
     }
 }

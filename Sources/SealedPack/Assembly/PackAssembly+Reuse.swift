@@ -180,7 +180,7 @@ struct PiecesByDigest: Sendable {
                     guard isPossible, distinct.count <= Self.maximumPrefixCollisions else {
                         throw VaultError(
                             .corrupt, "the index has digests that can't be genuine", at: pack.place,
-                            remedy: "do not use this pack; tell its publisher")
+                            remedy: "do not use this pack; report it to its publisher")
                     }
                 }
             }

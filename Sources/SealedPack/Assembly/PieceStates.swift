@@ -4,9 +4,9 @@ import VaultFileSystem
 
 /// Which pieces of a pack are present, and which are requested next: a byte a piece.
 struct PieceStates: Sendable {
-    /// The largest gap of present pieces, in bytes, that is requested again instead of making another request. A
-    /// request takes more time on fast lines (32 KiB for a round trip of 25 ms at 10 Mbit/s), but updates of many small
-    /// files would then transfer up to a third more.
+    /// The largest gap of present pieces, in bytes, that is requested again instead of making another request. A request takes more
+    /// time on fast networks (32 KiB for a round trip of 25 ms at 10 Mbit/s), but updates of many small files would then transfer
+    /// up to a third more.
     static let requestCost: UInt64 = 4 << 10
 
     private enum State: UInt8 {

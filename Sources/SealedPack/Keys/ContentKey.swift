@@ -40,7 +40,7 @@ public final class ContentKey: Sendable {
         try ContentKey(SecretBytes(randomLength: count))
     }
 
-    /// A name for a text that tells nothing of it without this key: the first 128 bits of its HMAC-SHA-256, in hexadecimal.
+    /// A name for a text that reveals nothing about it without this key: the first 128 bits of its HMAC-SHA-256, in hexadecimal.
     public func opaqueName(of text: String) -> String {
         var authenticator = HMACSHA256(key: nameKey)
         return String(authenticator.authenticate(Array(text.utf8).span).hex.prefix(32))

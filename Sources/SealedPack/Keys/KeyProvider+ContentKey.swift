@@ -6,8 +6,8 @@ extension KeyProvider {
     /// key ID is looked up once, and a key is used only if its ID is `id`. Throws `.key` when there is none, also where some key
     /// was not looked up, as the provider's limit was reached (``VaultCrypto/CachingKeyProvider``).
     ///
-    /// Packs have few vault keys among them, and each a content key of its own: the slots are looked at first, so that a provider that
-    /// runs a command for each lookup runs few.
+    /// Packs share few vault keys, but each has its own content key. So the slots are tried first, to save lookups with a provider
+    /// that runs a command for each.
     public func contentKey(_ id: ContentKeyID, slots: [KeySlot], place: String) async throws(VaultError)
         -> ContentKey
     {
@@ -62,7 +62,7 @@ extension VaultError {
             at: place, remedy: "give a key that it is sealed for")
     }
 
-    /// The pack waits for its key, as one whose key is missing.
+    /// The pack waits, like a pack whose key is missing.
     fileprivate static func keyNotLookedUp(_ slots: [KeySlot], _ limit: VaultError, place: String)
         -> VaultError
     {

@@ -1,6 +1,6 @@
 public import VaultBase
 
-/// A version of an app: numbers between full stops, such as `2.1`. Missing numbers count as 0.
+/// A version of an app: numbers separated by full stops, such as `2.1`. Missing numbers count as 0.
 public struct AppVersion: Sendable {
     private let numbers: [UInt32]
     private static let countLimit = 8
@@ -18,8 +18,8 @@ public struct AppVersion: Sendable {
         }
         guard numbers.count == parts.count, numbers.count <= Self.countLimit else {
             throw VaultError(
-                .usage, "'\(text.excerpt)' is no version of an app", at: "app version",
-                remedy: "write numbers between full stops, such as 2.1")
+                .usage, "'\(text.excerpt)' is not a version of an app", at: "app version",
+                remedy: "write numbers separated by full stops, such as 2.1")
         }
         self.numbers = numbers
     }
@@ -46,7 +46,7 @@ extension AppVersion: Hashable, Comparable, CustomStringConvertible {
 public struct AppVersionRange: Sendable, Hashable {
     /// The first one; nil for no lower bound.
     public var from: AppVersion?
-    /// The first one that it is not for any more; nil for no upper bound.
+    /// The first version above the range; nil for no upper bound.
     public var before: AppVersion?
 
     public static let all = AppVersionRange()

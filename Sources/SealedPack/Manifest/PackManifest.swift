@@ -31,7 +31,7 @@ public struct PackManifest: Sendable, Hashable {
 }
 
 extension PackManifest {
-    /// What is known of a pack that was just sealed.
+    /// The properties of a pack that was just sealed.
     package init(
         of footer: PackFooter, sha256: SHA256Digest, id: PackID, version: UInt64, contentKeyID: ContentKeyID,
         entryCount: UInt32, openedSize: UInt64, offer: PackOffer, slots: [KeySlot]
@@ -49,7 +49,7 @@ extension PackManifest {
         return index + min(catalogLength, .max - index)
     }
 
-    /// The same under another ID: what a pack is called whose site lists it by a digest.
+    /// The same under another ID: the name of a pack whose site lists it under an opaque ID.
     package func called(_ name: PackID) -> PackManifest {
         var pack = self
         pack.id = name
@@ -66,7 +66,7 @@ extension PackManifest {
 public struct PackOffer: Sendable, Hashable {
     public var policy: PackPolicy
     public var tags: [String]
-    /// Further tags of its record that whoever signed it may not give: they only distinguish variants.
+    /// Further tags of its record that its signer may not give: they only distinguish variants.
     public var withheldTags: [String] = []
     /// Variant traits, such as `"language": "de"`.
     public var traits: JSONObject
@@ -74,10 +74,10 @@ public struct PackOffer: Sendable, Hashable {
     public var family: PackID?
     /// Packs of one policy are fetched in ascending order.
     public var order: Int64
-    /// Which devices it is for, by their traits: those that meet all conditions, all without any.
+    /// The devices that it is for: those whose traits meet all conditions; without conditions all devices.
     public var devices: [String: TraitCondition]
-    /// Of packs of earlier releases, which have no conditions: how a device chooses among the family's packs with the same tags and
-    /// other values of these traits.
+    /// For packs of earlier releases, which have no conditions: how a device chooses among the family's packs with the same tags
+    /// and other values of these traits.
     public var matching: [String: TraitMatching]
     /// The versions of the app that it is for.
     public var apps: AppVersionRange
@@ -94,7 +94,7 @@ public struct PackOffer: Sendable, Hashable {
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    /// What ``isWord(_:)`` demands, as a remedy.
+    /// The rule of ``isWord(_:)``, as a remedy.
     public static let wordRule =
         "use 1 to 256 bytes in Unicode's normalisation form C, without control characters"
 

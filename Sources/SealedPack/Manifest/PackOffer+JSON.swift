@@ -64,7 +64,7 @@ extension PackOffer {
     /// In the records of a store only.
     private static let withheldMember = "withheldTags"
 
-    /// What no author's tool declares is refused here as well.
+    /// Values that authoring tools refuse are refused here as well.
     private static func tags(of values: [JSONValue], _ place: String) throws(VaultError) -> [String] {
         guard values.count <= tagLimit else {
             throw VaultError(

@@ -1,7 +1,7 @@
 public import VaultBase
 
-/// Which devices a variant serves, by one trait. The variants of a file are conditions of which every device meets exactly one, so a
-/// client decides on each pack by itself.
+/// The devices that a variant serves, by one trait. Every device meets the condition of exactly one variant of a file, so a client
+/// can decide for each pack separately.
 public enum TraitCondition: Sendable, Hashable {
     /// Of numbers: devices that state more than the first one and at most the second. Without the second also those that state no number.
     case number(above: Int64?, upTo: Int64?)
@@ -84,7 +84,7 @@ extension JSONValue {
 
 /// How a client compares the variants of a resource tree with what its device states of one trait.
 public enum TraitMatching: Sendable, Hashable {
-    /// Integers: the least one that is no less than the device's, else the greatest.
+    /// Integers: the smallest one that is at least the device's, else the greatest.
     case nearest
     /// Language tags (BCP 47), by the lookup of RFC 4647, section 3.4.
     case language(fallback: [String])

@@ -4,7 +4,7 @@ import VaultCrypto
 import VaultFileSystem
 
 /// The metadata before a refresh: the top-level files, and the delegated roles that were read under them. A refresh replaces one
-/// file after the other, and reads only the delegated roles that it needs; what it has not read yet can be looked up in these.
+/// file after the other, and reads only the delegated roles that it needs; the other roles can be looked up in these earlier files.
 ///
 /// Each set is what the site published at one time, so that no two states are ever mixed. It is verified again when it is read:
 /// targets that a revoked key signed do not count (``MetadataStore/firstEarlierState(_:)``).
@@ -15,7 +15,7 @@ struct EarlierMetadata {
     private let permissions: UInt16
 
     private static let limit = 8
-    /// The last one makes the set count.
+    /// This file is written last; without it a set is ignored.
     private static let topLevel: [MetadataRole] = [.targets, .snapshot, .timestamp]
 
     init(below store: FilePath, permissions: UInt16) {
@@ -29,7 +29,7 @@ struct EarlierMetadata {
         get throws(VaultError) { try completeSets().reversed().map { StoredMetadata(folder: path(of: $0)) } }
     }
 
-    /// Keeps what a store holds, unless an earlier refresh left it incomplete. The caller has the store's lock.
+    /// Keeps the present metadata of a store, unless an earlier refresh left it incomplete. The caller has the store's lock.
     func keep(_ store: MetadataStore, under root: VerifiedRoot) throws(VaultError) {
         var files: [MetadataRole: [UInt8]] = [:]
         for role in Self.topLevel { files[role] = try store.stored(role) }
@@ -37,7 +37,7 @@ struct EarlierMetadata {
         try removeUnknownEntries()
         let known = try completeSets()
         let set = path(of: (known.last ?? 0) + 1)
-        // What is left of a process that died in it.
+        // The files of a process that died while it wrote this set.
         try FileSystem.removeTree(set)
         try FileSystem.createFolders(set, permissions: permissions)
         let roles = try link(chain.snapshot.delegatedRoles, of: store, listedIn: chain, into: set)
@@ -133,7 +133,7 @@ struct EarlierMetadata {
         try FileSystem.removeTree(path(of: set))
     }
 
-    /// What is no folder, such as a link that another user made, and sets that processes died in.
+    /// Entries that are not folders, such as a link that another user made, and unfinished sets of processes that died.
     private func removeUnknownEntries() throws(VaultError) {
         if let kind = try FileSystem.status(of: folder)?.kind, kind != .folder {
             try FileSystem.removeTree(folder)
@@ -188,7 +188,7 @@ public struct EarlierState: Sendable {
 
 extension MetadataStore {
     /// The first result by the states before the latest refreshes whose delegated roles were not all read again since, the newest
-    /// first; nil where there is none. Only for what is already loaded: each may be outdated.
+    /// first; nil where there is none. Only for loaded packs, because each state may be outdated.
     public func firstEarlierState<Result>(
         _ body: (EarlierState) async throws(VaultError) -> Result?
     ) async throws(VaultError) -> Result? {
@@ -223,7 +223,7 @@ extension MetadataStore {
         return nil
     }
 
-    /// Where nothing is delegated all is read with the targets: earlier states are needed no more, unless another process has begun
+    /// If no roles are delegated, the targets are everything: earlier states are no longer needed, unless another process has begun
     /// a later refresh. A failure is harmless: stored metadata that verify come first.
     func removeEarlier(supersededBy chain: TrustChain) async {
         guard chain.targets.delegations == nil, (try? earlier.sets.isEmpty) != true else { return }
@@ -233,8 +233,8 @@ extension MetadataStore {
         }
     }
 
-    /// Notes that all of a state can be read here. The last one stays among the earlier states where of a later one something can't
-    /// be read that is no metadata, such as names which are encrypted. A failure is harmless: what is loaded stays.
+    /// Notes that all of a state can be read here. The last such state stays among the earlier states if a later state has data
+    /// that can't be read yet, such as encrypted names. A failure is harmless: loaded packs stay.
     public func noteReadable(_ chain: TrustChain) async {
         let digest = chain.snapshot.digest
         guard earlier.readableSnapshot != digest else { return }

@@ -3,7 +3,7 @@ public import SystemPackage
 public import VaultBase
 import VaultFileSystem
 
-/// A client's stored metadata as a source, under the names that a host uses. It is trusted no more than a host.
+/// A client's stored metadata as a source, under the names that a host uses. Like a host, it is not trusted.
 public struct StoredMetadata: MetadataSource {
     let folder: FilePath
 
@@ -73,7 +73,7 @@ extension MetadataStore {
         try adopted.remove()
     }
 
-    /// What the metadata of another store say, verified as ``adopt(_:trusting:)`` does; nothing is stored.
+    /// The chain of another store's metadata, verified as ``adopt(_:trusting:)`` does; nothing is stored.
     ///
     /// - Parameter trustedRoot: trusted where this store has no root yet.
     public func state(

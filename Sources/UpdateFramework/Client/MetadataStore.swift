@@ -145,8 +145,8 @@ extension MetadataStore: TrustStorage {
     }
 }
 
-/// Every root that a client ever trusted, as received: `root_history/VERSION.root.json`, as python-tuf stores them.
-/// With them the chain from any earlier root to the present one can be verified again.
+/// Every root that a client ever trusted, as received: `root_history/VERSION.root.json`, as python-tuf stores them. They allow the
+/// chain from any earlier root to the present one to be verified again.
 struct StoredRoots {
     static let folderName = "root_history"
 

@@ -58,11 +58,11 @@ extension VaultError {
     }
 }
 
-/// What clients remember of a site that they have read: its timestamp and snapshot, and the root under which these were verified.
-/// They refuse what is older (TUF sections 5.4.3 and 5.5.5).
+/// The metadata of a site that its clients remember: the timestamp and the snapshot, and the root under which these were verified.
+/// Clients refuse older metadata (TUF sections 5.4.3 and 5.5.5).
 public struct SeenMetadata: Sendable {
     public let timestamp: VerifiedTimestamp
-    /// Nil where the site does not have it, or another file in its place: then no client has seen it.
+    /// Nil if the site does not have it, or has another file in its place: then no client has seen it.
     public let snapshot: VerifiedSnapshot?
     public let root: VerifiedRoot
 

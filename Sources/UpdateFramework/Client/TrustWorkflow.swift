@@ -104,7 +104,8 @@ struct TrustWorkflow {
         bytes.flatMap { try? UnverifiedMetadata(parsing: $0, as: role, place: "trusted \(role.fileName)") }
     }
 
-    /// The stored file, if it is what trusted metadata list: others who can write there decide not even what is parsed.
+    /// The stored file, if trusted metadata list exactly it, so that other users who can write there can't even choose which bytes
+    /// are parsed.
     private func parsed(
         _ bytes: [UInt8]?, _ role: MetadataRole, listedAs reference: MetadataReference
     ) -> UnverifiedMetadata? {

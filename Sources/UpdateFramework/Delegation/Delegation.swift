@@ -1,7 +1,7 @@
 public import VaultBase
 import VaultCrypto
 
-/// A delegated role: for which paths, and whose signatures count (TUF section 4.5).
+/// A delegated role: its paths and its keys (TUF section 4.5).
 public struct Delegation: Sendable, Hashable {
     /// The paths of a delegation.
     public enum Scope: Sendable, Hashable {

@@ -126,7 +126,7 @@ extension TargetTree {
         let name = MetadataRole.targets.hostedName(version: reference.version)
         guard let targets = try await source.unverified(.targets, version: reference.version) else {
             throw VaultError(
-                .missing, "snapshot version \(version) lists it, and it is kept no longer",
+                .missing, "snapshot version \(version) lists it, and it is no longer kept",
                 at: source.place(of: name), remedy: "restore it from a backup, or choose another snapshot")
         }
         try reference.check(targets.document.bytes, at: name)

@@ -58,7 +58,7 @@ public struct SignedMetadata: Sendable, Hashable {
     public func merging(_ copy: UnverifiedMetadata) throws(VaultError) -> SignedMetadata {
         guard JSONValue.object(draft.signed).canonical() == copy.signedBytes else {
             throw VaultError(
-                .untrusted, "it is no copy of \(hostedName): its content differs",
+                .untrusted, "it is not a copy of \(hostedName): its content differs",
                 at: copy.document.place, remedy: "sign the file that is to be published")
         }
         let merged = signatures.merging(copy.signatures.mapValues { Set($0) }) { $0.union($1) }

@@ -108,7 +108,7 @@ extension UnverifiedMetadata {
 
     /// The keys that an unverified root names for a role.
     ///
-    /// - Throws: `untrusted` when it is no root, or malformed.
+    /// - Throws: `untrusted` when it is not a root, or malformed.
     public func rootTrust(in role: TopLevelRole) throws(VaultError) -> RoleTrust {
         let place = document.place
         do throws(VaultError) {

@@ -90,7 +90,7 @@ public struct VerifiedRoot: VerifiedMetadata {
     }
 }
 
-/// Roots of one site, lowest first: what may go down under the last of them.
+/// Roots of one site, lowest version first: which versions may be lowered under the last root.
 extension [VerifiedRoot] {
     /// Whether clients of the root with this version have forgotten the versions that they had seen, once they have the last of
     /// these roots (``VerifiedRoot/resetsVersions(since:)``).
@@ -98,9 +98,9 @@ extension [VerifiedRoot] {
         changes(since: version) { older, newer in newer.resetsVersions(since: older) }
     }
 
-    /// Whether a publisher may go below what was published of a role under the root with this version: clients have forgotten it, and
-    /// a key of the role was removed, whose thief may have raised it. Clients forget more: what they have seen of all roles. But what
-    /// remaining keys have signed is the publisher's own.
+    /// Whether a publisher may use a lower version of a role than was published under the root with this version: if clients have
+    /// forgotten that version, and a key of the role was removed, with which a thief may have raised it. Clients forget the
+    /// versions of all roles, but a version that remaining keys have signed is the publisher's own.
     public func mayLower(_ role: TopLevelRole, since version: Int64) -> Bool {
         resetVersions(since: version)
             && changes(since: version) { older, newer in newer.revokesKeys(of: role, since: older) }

@@ -1,4 +1,4 @@
-/// How far an audit is with one pack.
+/// The progress of an audit with one pack.
 public struct AuditProgress: Sendable {
     public enum Step: String, Sendable {
         /// From a host into a scratch file.

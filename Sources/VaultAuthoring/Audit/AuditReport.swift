@@ -7,13 +7,13 @@ import VaultTransport
 
 /// What an audit looked at, and what it found.
 public struct AuditReport: Sendable {
-    /// What the findings rest on.
+    /// How far the metadata could be verified.
     public enum Trust: String, Sendable {
         /// Signed metadata, verified from a root that the reader gave.
         case pinned
         /// Signed metadata, verified from the site's own first root: consistent, but nothing shows whose it is.
         case unpinned
-        /// The metadata could not be verified; nothing that it says was believed.
+        /// The metadata could not be verified, so its content was ignored.
         case failed
         /// The host could not be reached, or failed: there was nothing to verify.
         case unread
@@ -28,7 +28,7 @@ public struct AuditReport: Sendable {
     public internal(set) var packs: [AuditedPack] = []
     /// What was found about the subject as a whole; findings about one pack stand with it.
     public internal(set) var findings: [Finding] = []
-    /// Bytes of all files that are exactly what was said of them.
+    /// Bytes of all files that match their description.
     public internal(set) var verifiedBytes: UInt64 = 0
 
     init(subject: String) { self.subject = subject }
@@ -54,8 +54,8 @@ public struct AuditReport: Sendable {
         return errors.first { $0.category == category } ?? errors.first
     }
 
-    /// Verifies a site's metadata, and notes its roles. Nil when it can't be believed: then the report says so, and
-    /// nothing below the metadata is to be looked at.
+    /// Verifies a site's metadata, and notes its roles. Nil if it can't be verified: then the report says so, and nothing that the
+    /// metadata lists is examined.
     mutating func establishTrust(in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime) async -> TargetTree?
     {
         let tree: TargetTree
@@ -106,7 +106,7 @@ public struct AuditedPack: Sendable {
     public let place: String
     /// By its manifest or its catalog; nil when neither could be read.
     public internal(set) var id: PackID?
-    /// What it is called, where its site lists it by a digest and a key opens the names.
+    /// Its name, if its site has opaque names and a key opens their table.
     public internal(set) var name: PackID?
     public internal(set) var version: UInt64?
     /// Bytes, as its manifest states them, else those of the file.
@@ -125,7 +125,7 @@ public struct AuditedPack: Sendable {
 }
 
 extension VaultError {
-    /// A folder does not fail as a host does: what it lacks is missing from it, and the site damaged.
+    /// A folder can't fail to answer as a host can: a missing file means that the site is damaged.
     func asMissingFile(in site: Site) -> VaultError {
         guard isHostFailure, site.location.path != nil else { return self }
         return VaultError(.corrupt, problem, at: place, remedy: remedy)

@@ -6,10 +6,10 @@ import VaultFileSystem
 import VaultSite
 import VaultTransport
 
-/// What the metadata that a site's folder keeps lists beside the newest: earlier versions, which can be restored, and those
-/// of a publication that was interrupted. Only metadata that the site's own keys have signed counts.
+/// The packs that older metadata in a site's folder lists: earlier versions, which can be restored, and those of an interrupted
+/// publication. Only metadata that the site's own keys have signed counts.
 struct EarlierListings {
-    /// A file that only kept metadata lists, and which of them is the newest.
+    /// A file that only older metadata lists, and the newest metadata that lists it.
     struct Listing {
         let target: TargetRecord
         let metadata: String
@@ -38,7 +38,7 @@ struct EarlierListings {
                     listings.append(Listing(target: target, metadata: file.hostedName))
                 }
             } catch {
-                // What follows on the newest is no part of the site.
+                // What follows on the newest is not part of the site.
                 guard let role = file.role, let newest = newest[role], file.version < newest else { continue }
                 findings.append(
                     .damaged(
@@ -66,7 +66,7 @@ struct EarlierListings {
                     notes.append(
                         Finding(
                             .note, "gone",
-                            "it is gone, and \(listing.metadata) lists it: it can't be restored",
+                            "it is missing, and \(listing.metadata) lists it: it can't be restored",
                             at: place, remedy: "put a backup of it there, if it may be needed"))
                     continue
                 }
@@ -87,7 +87,7 @@ struct EarlierListings {
             of: notes, kind: "files that only earlier metadata lists", at: report.subject)
     }
 
-    /// Every byte is compared with what was signed. Keys are no help: those of that time may be others.
+    /// Every byte is compared with what was signed. Keys are not used: those of that time may be others.
     private static func problems(
         of file: OpenFileReference, at place: String, as target: TargetRecord,
         _ observe: (AuditProgress) -> Void

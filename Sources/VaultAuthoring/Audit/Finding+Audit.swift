@@ -32,7 +32,7 @@ extension Finding {
     static func prunable(_ problem: String, at place: String) -> Finding {
         Finding(
             .note, "prunable", problem, at: place,
-            remedy: "prune the site: it goes when no client can need it any more", hint: .pruning)
+            remedy: "prune the site: it is removed when no client can need it any more", hint: .pruning)
     }
 
     /// A file or a part of it that is damaged.
@@ -49,7 +49,8 @@ extension Finding {
         return notes.dropLast(rest) + [
             Finding(
                 .note, "prunable", "\(rest) more \(kind)", at: place,
-                remedy: "prune the site: they go when no client can need them any more", hint: .pruning)
+                remedy: "prune the site: they are removed when no client can need them any more",
+                hint: .pruning)
         ]
     }
 }

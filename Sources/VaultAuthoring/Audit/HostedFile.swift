@@ -5,7 +5,7 @@ import VaultBase
 import VaultFileSystem
 import VaultTransport
 
-/// Gets at a target's file wherever it is hosted.
+/// Gives access to a target's file, wherever it is hosted.
 struct HostedFile {
     let target: TargetRecord
     let location: SiteLocation
@@ -13,8 +13,8 @@ struct HostedFile {
     /// Where downloads are kept while they are looked at.
     let scratch: FilePath
 
-    /// The file where it lies in a folder; from a host a copy without a name, which is gone when it is closed, even if
-    /// this process is killed. The bytes are verified by nobody yet, only never more than are signed for.
+    /// The file where it lies in a folder; from a host a copy without a name, which is gone when it is closed, even if this process
+    /// is killed. The bytes are not verified yet, but never more than the signed length.
     func open(progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
         guard let path = location.path else { return try await download(progress) }
         do throws(VaultError) {

@@ -6,13 +6,13 @@ public import VaultCrypto
 import VaultFileSystem
 public import VaultSite
 
-/// Checks one pack on this machine, as far as what is known of it allows.
+/// Checks one pack on this machine, as far as its manifest and keys are known.
 public struct PackAudit: Sendable {
     /// Where the pack's manifest comes from.
     public enum Evidence: Sendable {
         /// There is none: the pack's parts are compared with each other only.
         case nothing
-        /// A file that nobody signed.
+        /// A file without a signature.
         case manifest(FilePath)
         /// A site's metadata, and the root that it must follow from, if the reader has one.
         case site(Site, pinnedRoot: [UInt8]?)
@@ -65,7 +65,7 @@ public struct PackAudit: Sendable {
 
     /// What the site says of this pack. It is found by its content key, which all versions of a pack share, so that
     /// damage or another version is reported as such; of a family, whose packs share one, by its header and footer. Nil when
-    /// the file is no pack, or several listings claim it: then the report says so.
+    /// the file is not a pack, or several listings claim it: then the report says so.
     private func listing(
         of file: OpenFileReference, in packs: PublishedPacks, _ report: inout AuditReport
     ) throws(VaultError) -> PackManifest? {

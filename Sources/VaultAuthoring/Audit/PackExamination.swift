@@ -3,10 +3,10 @@ import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// Looks at every byte of one pack: without a key at its parts and their digests, with one also at every file and at the
-/// SHA-256 of the whole, by which programs that know no packs go.
+/// Verifies every byte of one pack: without a key its parts and their digests, with a key also every file, and the SHA-256 of the
+/// whole, by which other programs verify packs.
 struct PackExamination {
-    /// What is told of the pack: where it lies or came from.
+    /// The place of the pack in reports: its path or URL.
     let place: String
     /// Nil for a pack that nothing describes.
     let manifest: PackManifest?
@@ -52,7 +52,7 @@ struct PackExamination {
         }
     }
 
-    /// A result, because what is awaited with `async let` loses its error's type.
+    /// A result, because `async let` loses the type of its error.
     private static func digest(of file: OpenFileReference) -> Result<SHA256Digest, VaultError> {
         Result { () throws(VaultError) in try file.file.sha256() }
     }
@@ -69,7 +69,7 @@ struct PackExamination {
 
     private static let damageRemedy = "put the publisher's copy of this pack there again"
 
-    /// Opens every piece. One that can't be opened costs the files that it holds, and no others.
+    /// Opens every piece. If one can't be opened, only the files in it are reported as damaged.
     private func readFiles(
         of pack: PackFile, _ keys: any KeyProvider, _ report: inout AuditedPack,
         _ observe: (AuditProgress) -> Void
@@ -88,7 +88,7 @@ struct PackExamination {
                 }
             } catch {
                 guard error.category == .corrupt else { throw error }
-                // The first byte that did not come is one of a damaged file; what follows that file may be sound.
+                // The first missing byte belongs to a damaged file; the files after it may be sound.
                 while let found = catalog.entry(entry), found.content.upperBound <= position { entry += 1 }
                 guard let file = catalog.entry(entry), damaged < Self.damagedFileLimit else {
                     throw VaultError(
@@ -106,7 +106,7 @@ struct PackExamination {
         report.verifiedEntries = catalog.entryCount - damaged
     }
 
-    /// Where so many files are damaged, the names of more help nobody.
+    /// Of many damaged files only the first are named.
     private static let damagedFileLimit = 100
 
     private func open(_ pack: PackFile, _ keys: any KeyProvider) async throws(VaultError) -> OpenPack {

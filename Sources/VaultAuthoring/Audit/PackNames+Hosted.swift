@@ -31,7 +31,7 @@ extension PackNames {
         }
         var names: PackNames?
         var failure: VaultError?
-        // Of a pack that several name the newest table counts.
+        // If several tables name a pack, the newest table counts.
         for table in tables.reversed() {
             do throws(VaultError) {
                 let file = try await PackOfSite(site, scratch: scratch).file(of: table, in: tree.chain)

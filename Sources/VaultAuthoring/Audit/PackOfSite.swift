@@ -17,8 +17,8 @@ public struct PackOfSite: Sendable {
     /// The version of a pack that a channel lists, verified from a root that the reader trusts.
     ///
     /// - Parameter keys: needed only where the site's names are opaque.
-    /// - Throws: `missing` for a pack that is not listed, `key` where the names are opaque and nobody opens their table, `untrusted`,
-    ///   `corrupt` for another file than the one that was signed for.
+    /// - Throws: `missing` for a pack that is not listed, `key` where the names are opaque and no given key opens their table,
+    ///   `untrusted`, `corrupt` for another file than the one that was signed for.
     public func file(
         of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
     ) async throws(VaultError) -> PackFile {

@@ -7,8 +7,8 @@ import VaultFileSystem
 public import VaultSite
 import VaultTransport
 
-/// Verifies every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its
-/// packs. What is wrong with one file never keeps the others from being looked at.
+/// Verifies every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its packs. An
+/// error in one file never keeps the others from being verified.
 public struct SiteAudit: Sendable {
     private let site: Site
     private let pinnedRoot: [UInt8]?
@@ -32,7 +32,7 @@ public struct SiteAudit: Sendable {
         self.now = now
     }
 
-    /// - Parameter observe: told how far the work is.
+    /// - Parameter observe: called with the progress.
     public func run(_ observe: (AuditProgress) -> Void = { _ in }) async -> AuditReport {
         var report = AuditReport(subject: site.location.description)
         guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
@@ -74,7 +74,7 @@ public struct SiteAudit: Sendable {
         }
     }
 
-    /// Nil where names are public, or no key opens them: what is wrong with their table is found as in any pack.
+    /// Nil if names are public, or no key opens them: an error in their table is found as in any pack.
     private func names(
         of published: PublishedPacks, in tree: TargetTree, openedWith keys: (any KeyProvider)?
     ) async -> PackNames? {
@@ -105,7 +105,7 @@ public struct SiteAudit: Sendable {
         }
     }
 
-    /// A target that is no pack for this program still has its signed length and digest.
+    /// A target that is not a pack for this program still has its signed length and digest.
     private func examine(
         _ target: TargetRecord, skippedBecause reason: String, in chain: TrustChain,
         _ report: inout AuditReport, _ observe: (AuditProgress) -> Void
@@ -122,7 +122,7 @@ public struct SiteAudit: Sendable {
                 Finding(
                     isOurs ? .warning : .note, "skipped-target",
                     "only length and digest were checked, and clients skip it: \(reason)", at: place,
-                    remedy: isOurs ? "publish it again" : "look at it with the program that it is for"))
+                    remedy: isOurs ? "publish it again" : "inspect it with the program that it is for"))
         } catch {
             report.findings.append(Finding(error, at: place))
         }

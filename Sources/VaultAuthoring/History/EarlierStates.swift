@@ -11,7 +11,7 @@ struct EarlierStates {
     private let roots: [VerifiedRoot]
     private let snapshots: SignatureHistory
     private let targets: SignatureHistory
-    /// Whether what only keys have signed counts that the newest root no longer names.
+    /// Whether metadata counts that is signed only by keys which the newest root no longer names.
     private let acceptsRemovedKeys: Bool
 
     /// How many snapshots are looked at for a time.
@@ -36,8 +36,8 @@ struct EarlierStates {
 
     /// What the vault itself listed in a channel, and under which snapshot.
     ///
-    /// - Throws: `missing` where that is kept no longer, or the channel was not there; `untrusted` for what only removed keys have
-    ///   signed, unless they are accepted.
+    /// - Throws: `missing` if that metadata is no longer kept, or the channel did not exist; `untrusted` if only removed keys have
+    ///   signed it, unless they are accepted.
     func listing(
         of channel: Channel, at moment: SiteMoment
     ) async throws(VaultError) -> (state: PublishedSnapshot, listing: OwnPacks) {
@@ -67,14 +67,14 @@ struct EarlierStates {
         return (PublishedSnapshot(version: version, time: time), listing)
     }
 
-    /// Goes back from the newest snapshot. One that is gone, or does not say its time, could be the one.
+    /// Goes back from the newest snapshot. A snapshot that is missing or has no time could be the one.
     private func snapshot(publishedBy moment: UTCTime) async throws(VaultError) -> Int64 {
         let newest = current.chain.snapshot.version
         let oldest = max(1, newest - Self.limit + 1)
         var first = PublicationTime(of: current.chain.snapshot.document)?.time
         for version in (oldest...newest).reversed() {
             guard let metadata = try await source.metadata(of: .snapshot, version: version) else {
-                throw unknown(moment, "snapshot version \(version) is kept no longer", since: first)
+                throw unknown(moment, "snapshot version \(version) is no longer kept", since: first)
             }
             try require(metadata.document, snapshots)
             guard let time = PublicationTime(of: metadata.document)?.time else {

@@ -3,17 +3,17 @@ import UpdateFramework
 import VaultBase
 import VaultSite
 
-/// The version numbers that a vault has given to its packs. None is given twice: clients, and metadata that is kept, may have it.
+/// The version numbers that a vault has given to its packs. No number is given twice: clients and older metadata may have it.
 ///
 /// What is listed shows most of them. A signed member of the top-level targets, or of a team's role, keeps the rest: the highest
-/// number of each pack that is listed in a lower version now, or not at all, such as `{"levels/one": 3}`. So whoever publishes knows
-/// all numbers without the metadata of before. The specification allows further members (section 4.1); other clients ignore it.
+/// number of each pack that is listed in a lower version now, or not at all, such as `{"levels/one": 3}`. So every publisher knows
+/// all numbers without older metadata. The specification allows further members (section 4.1); other clients ignore it.
 ///
-/// While a channel has opaque names, the member shows no other ones: it keeps the highest of their numbers, which counts for every pack
-/// with a readable name. So whoever signs needs no key of the names.
+/// While a channel has opaque names, the member has no readable names: it keeps only the highest of their numbers, which counts for
+/// every pack with a readable name. So signing needs no key that opens the names.
 struct GivenVersions {
     static let member = "x-last-versions"
-    /// Stands there for all readable names, so it is the ID of no pack.
+    /// Stands for all readable names, so no pack may have it as its ID.
     static let anyName = try? PackID("assetvault.hidden")
 
     private let recorded: [PackID: UInt64]
@@ -45,7 +45,7 @@ struct GivenVersions {
         return max(own, published.listedVersion(of: id) ?? 0)
     }
 
-    /// The same without what only unfinished publications gave.
+    /// The same without the numbers that only unfinished publications gave.
     func lastPublished(of id: PackID) -> UInt64 { max(Self.last(of: id, in: recorded), listed[id] ?? 0) }
 
     private static func last(of id: PackID, in numbers: [PackID: UInt64]) -> UInt64 {
@@ -53,7 +53,7 @@ struct GivenVersions {
         return max(numbers[id] ?? 0, shared ?? 0)
     }
 
-    /// Whether an ID shows what a pack is called.
+    /// Whether an ID shows the name of a pack.
     static func isReadable(_ id: PackID) -> Bool { PackNames.isName(id) && id != anyName }
 
     /// Whether an unfinished publication gave a pack of these bytes its number, for the same versions of the app.
@@ -96,7 +96,7 @@ struct GivenVersions {
             JSONObject(lastWins: hidden.map { ($0.key.description, .integer(Int64(clamping: $0.value))) }))
     }
 
-    /// What the member of signed metadata says. Throws `untrusted` for anything but IDs with numbers from 1 on.
+    /// The value of the member in signed metadata. Throws `untrusted` for anything but IDs with numbers from 1 on.
     static func recorded(in document: MetadataDocument) throws(VaultError) -> [PackID: UInt64] {
         guard let value = document.signed[member] else { return [:] }
         func refusal(_ problem: String) -> VaultError {
@@ -104,7 +104,7 @@ struct GivenVersions {
                 .untrusted, "its member \"\(member)\" \(problem)", at: document.hostedName,
                 remedy: "find out who signed it: only version numbers of packs are written there")
         }
-        guard case .object(let json) = value else { throw refusal("is no object") }
+        guard case .object(let json) = value else { throw refusal("is not an object") }
         var numbers: [PackID: UInt64] = [:]
         for (name, value) in json {
             guard let id = try? PackID(name), case .integer(let number) = value, number >= 1 else {
@@ -136,8 +136,8 @@ struct GivenVersions {
 struct UnfinishedPublication {
     let role: MetadataRole
     let records: [TargetRecord]
-    /// What its member ``GivenVersions/member`` says, and of its packs, if enough keys have signed it: else no client can have them, and
-    /// no member may show their names.
+    /// The numbers in its member ``GivenVersions/member`` and of its packs, if enough keys have signed it: otherwise no client can
+    /// have them, and no member may show their names.
     let numbers: [PackID: UInt64]
     /// Whether it is in `pending/`.
     let isPending: Bool
@@ -154,8 +154,8 @@ struct UnfinishedPublication {
         self.isPending = isPending
     }
 
-    /// Those above the published versions, those in `pending/` first. A file is signed if keys that the newest root names have done it:
-    /// who has stolen a removed key gives no numbers. A team signs at once, and what it has signed is published.
+    /// Those above the published versions, those in `pending/` first. Only signatures by keys that the newest root names count, so
+    /// that the thief of a removed key can't give numbers. A team signs at once, and its signed metadata is published.
     static func all(in session: AuthorSession) async throws(VaultError) -> [UnfinishedPublication] {
         guard let site = session.published.site else { return [] }
         func isUnpublished(_ version: Int64, of role: MetadataRole) -> Bool {
@@ -179,7 +179,7 @@ struct UnfinishedPublication {
             try UnfinishedPublication(file, isSigned: signers.standing(of: file) == .current, isPending: true)
         }
         for file in files.sorted(by: { ($1.version, $0.hostedName) < ($0.version, $1.hostedName) }) {
-            // Nobody can have read what is no metadata.
+            // Clients can't have read a file that is not metadata.
             guard let metadata = try? folder.metadata(in: file), signers.standing(of: metadata) == .current
             else { continue }
             unfinished.append(try UnfinishedPublication(metadata, isSigned: true, isPending: false))

@@ -15,7 +15,7 @@ struct PackHistory {
     /// Where the metadata came from, for messages.
     private let source: any MetadataSource
 
-    /// Whether what only keys have signed counts that the newest root no longer names.
+    /// Whether metadata counts that is signed only by keys which the newest root no longer names.
     private let acceptsRemovedKeys: Bool
 
     init(of session: AuthorSession) async throws(VaultError) {
@@ -90,8 +90,8 @@ struct PackHistory {
         return versions.sorted(by: >)
     }
 
-    /// All files of the vault's own targets roles, the newest first. Others are not read: what is wrong with a team's file stops
-    /// nothing.
+    /// All files of the vault's own targets roles, the newest first. Others are not read, so an error in a team's file has no
+    /// effect.
     private func targetsFiles() throws(VaultError) -> [MetadataFileName] {
         func isOwn(_ role: MetadataRole) -> Bool {
             if let teamRole { role == teamRole } else { role.listsOwnPacks }
@@ -109,7 +109,7 @@ struct PackHistory {
             filesRead[file.unversionedName, default: 0] += 1
             let targets = try targets(in: file)
             for id in ids {
-                // A pack of a newer format is no source of pieces.
+                // A pack of a newer format is not a source of pieces.
                 guard let pack = try? Self.listing(of: id, among: targets),
                     case let known = found[id] ?? [], known.count < count,
                     !known.contains(where: { $0.version == pack.version })

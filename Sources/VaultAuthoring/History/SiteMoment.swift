@@ -4,11 +4,11 @@ public import VaultBase
 import VaultCrypto
 import VaultSite
 
-/// Names a published state of a site: everything that stands under one snapshot.
+/// Names a published state of a site: everything under one snapshot.
 public enum SiteMoment: Sendable, Hashable {
     /// By the version of the snapshot, as in the name `7.snapshot.json`.
     case snapshot(Int64)
-    /// What was published last by this time.
+    /// The last state published by this time.
     case time(UTCTime)
 
     /// A snapshot's version, a day such as `2026-05-31`, which stands for its end, or a time such as `2026-05-31T18:00:00Z`; both
@@ -39,8 +39,8 @@ public struct PublishedSnapshot: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// When a snapshot was published: a signed member of it, `{"version": 7, "time": "2026-05-31T18:00:00Z"}`. Nothing else keeps
-/// that: each timestamp replaces the one before. The specification allows further members (section 4.1); other clients ignore it.
+/// When a snapshot was published: a signed member of it, `{"version": 7, "time": "2026-05-31T18:00:00Z"}`. No other file keeps this
+/// time: each timestamp replaces the one before. The specification allows further members (section 4.1); other clients ignore it.
 struct PublicationTime {
     static let member = "x-published"
 
@@ -50,8 +50,8 @@ struct PublicationTime {
         .object(["version": .integer(version), "time": .string(time.description)])
     }
 
-    /// Nil for a snapshot that does not say it. Publishers that don't know the member copy it from the snapshot before: only with the
-    /// snapshot's own version it counts.
+    /// Nil for a snapshot that does not say it. Publishers that don't know the member copy it from the snapshot before, so it
+    /// counts only if it has the snapshot's own version.
     init?(of snapshot: MetadataDocument) {
         guard case .object(let json)? = snapshot.signed[Self.member],
             json["version"] == .integer(snapshot.version), case .string(let text)? = json["time"],
@@ -61,12 +61,13 @@ struct PublicationTime {
     }
 }
 
-/// What `restore` puts live in the place of sources, of a resource tree or of a whole channel, until it is released: the member
-/// `"pin"`, `{"snapshot": 7, "published": "2026-05-31T18:00:00Z", "sha256": "…"}`.
+/// The restored state that is listed in place of the sources, of a resource tree or of a whole channel, until the pin is removed:
+/// the member `"pin"`, `{"snapshot": 7, "published": "2026-05-31T18:00:00Z", "sha256": "…"}`.
 public struct ListingPin: Sendable, Hashable {
     /// Under which it was listed.
     public let snapshot: PublishedSnapshot
-    /// Of the listed files. So the present listing shows by itself whether it is the pinned one, when the metadata of then are gone.
+    /// Of the listed files. So it can be seen from the present listing alone whether it is the pinned one, even after the pinned
+    /// metadata was removed.
     let sha256: SHA256Digest
 
     init(_ listing: OwnPacks, under snapshot: PublishedSnapshot) {

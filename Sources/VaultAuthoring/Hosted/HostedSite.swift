@@ -36,7 +36,7 @@ final class HostedSite: Sendable {
     ) async throws(VaultError) {
         guard settings.structure.ownRole == nil else {
             throw VaultError(
-                .usage, "a team's part has no timestamp, which tells what is newest", at: vault.path.string,
+                .usage, "a team's part has no timestamp, which names the newest state", at: vault.path.string,
                 remedy: "publish it where its site/ is kept")
         }
         let scratch = try ScratchFolder(beside: vault.site)
@@ -147,7 +147,7 @@ final class HostedSite: Sendable {
 
     /// Throws `untrusted` where the host's timestamp, snapshot or root has expired.
     ///
-    /// - Parameter risk: what would be wrong if it is an old state.
+    /// - Parameter risk: what happens if it is an old state.
     func requireUnexpired(_ risk: String, remedy: String) throws(VaultError) {
         guard let expired else { return }
         throw VaultError(
@@ -189,7 +189,7 @@ final class HostedSite: Sendable {
                     "no-ranges",
                     "the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole",
                     at: "host",
-                    remedy: "let it answer requests of ranges (RFC 9110)"))
+                    remedy: "configure it to answer Range requests (RFC 9110)"))
         }
         return warnings
     }
@@ -273,7 +273,7 @@ final class HostedSite: Sendable {
             else { continue }
             try FileSystem.removeFile(toUpload.path.appending(file.hostedName))
         }
-        // Whoever copied it over the host's would go back.
+        // Copying it over the host's would be a rollback.
         let kept = toUpload.path.appending(MetadataRole.timestamp.fileName)
         guard try FileSystem.exists(kept) else { return }
         try DurableFile.write(
@@ -289,7 +289,7 @@ final class HostedSite: Sendable {
                 != copy.folder.metadata(named: name, limit: limit)
         else { return }
         throw VaultError(
-            .busy, "somebody else has published there meanwhile", at: site.place(of: name),
-            remedy: "run the same command again: it goes on from there")
+            .busy, "another publisher has published there meanwhile", at: site.place(of: name),
+            remedy: "run the same command again: it continues from there")
     }
 }

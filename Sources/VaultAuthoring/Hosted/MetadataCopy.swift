@@ -49,13 +49,13 @@ struct MetadataCopy {
         return file.document.bytes == root.document.bytes
     }
 
-    /// A file whose number is taken, though it is no metadata of the vault, and why it is none.
+    /// A file whose number is taken, though it is not metadata of the vault, and why it is none.
     struct UnknownFile {
         let name: MetadataFileName
         let problem: String
     }
 
-    /// How many files of an unfinished upload are read, and how many of them may be others.
+    /// How many files of an unfinished upload are read, and how many of them may belong to another publisher.
     private static let (unfinishedLimit, unknownFileLimit) = (Int64(1024), 8)
 
     /// The files of one role that an unfinished upload has brought.
@@ -65,10 +65,10 @@ struct MetadataCopy {
         fileprivate(set) var delegated: Set<MetadataRole> = []
     }
 
-    /// Fetches files of an unfinished upload, newer than a role's published one: clients may have them, so their
-    /// numbers are taken. So are those of files that are damaged, or that others wrote there.
+    /// Fetches files of an unfinished upload, newer than a role's published one: clients may have them, so their numbers are used
+    /// up. So are the numbers of damaged files, and of files that another publisher wrote.
     ///
-    /// - Throws: `untrusted` if too many of these are not the vault's; `limit` if they have no end.
+    /// - Throws: `untrusted` if too many of these are not the vault's; `limit` if there are too many.
     func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError)
         -> UnfinishedFiles
     {
@@ -145,13 +145,13 @@ struct MetadataCopy {
             throw VaultError(
                 .untrusted, "its version is \(metadata.document.version)",
                 at: site.place(of: role.hostedName(version: version)),
-                remedy: "do not use this host; tell its operator")
+                remedy: "do not use this host; report it to its operator")
         }
         return metadata
     }
 
     private func ownRoles(delegatedBy metadata: UnverifiedMetadata) throws(VaultError) -> [MetadataRole] {
-        // With a removed key a thief could name roles without end.
+        // With a removed key a thief could name any number of roles.
         guard metadata.document.role.listsOwnPacks,
             roots.last?.trust(in: .targets).isMet(by: metadata) ?? false
         else { return [] }

@@ -16,8 +16,9 @@ struct MetadataPublisher {
     private var signing: MetadataSigning { roots.signing }
     private var deliveries: [TeamDelivery] { change.deliveries }
 
-    /// - Throws: what nothing may be written before: `usage` for a name within the paths of a team; `untrusted` for a host that shows an
-    ///   older root, or that may show an old state, where what is signed now would be no publication but make that the newest.
+    /// - Throws: errors that are found before anything is written: `usage` for a name within the paths of a team; `untrusted` for a
+    ///   host that shows an older root, or that may show an old state if only signatures are renewed, which would make that old
+    ///   state the newest.
     init(
         of site: CurrentSite, in session: AuthorSession, _ change: ProposedChange
     ) async throws(VaultError) {
@@ -147,8 +148,8 @@ struct MetadataPublisher {
         return content.roles.contains { renewal.changes(content.completed($0)) }
     }
 
-    /// Goes on under a root under which the published metadata stays valid, as when it only names more keys: that is published
-    /// alone, since it needs no other signatures. False for any other root.
+    /// Publishes the new root alone if the published metadata stays valid under it, for example if it only names more keys. False
+    /// for any other root.
     private mutating func follows(_ root: SignedMetadata) async throws(VaultError) -> Bool {
         // A root that is due for renewal itself would be replaced at once.
         guard site.tree != nil, !session.period.isDue(.root, expiring: root.draft.expires) else {
@@ -156,7 +157,7 @@ struct MetadataPublisher {
         }
         let tree: TargetTree
         do throws(VaultError) {
-            // Expired metadata below it does not keep a root back.
+            // Expired metadata below it does not prevent the publication of a root.
             tree = try await MetadataFolder(vault.metadata).preview([root], now: .earliest)
         } catch {
             guard error.category == .untrusted else { throw error }

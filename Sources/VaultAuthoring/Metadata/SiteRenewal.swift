@@ -17,7 +17,7 @@ struct SiteRenewal {
 
     /// What is to be done for a role that the vault signs.
     private enum Need {
-        /// Nothing: what is published stays.
+        /// Nothing: the published file stays.
         case nothing(VerifiedTargets)
         /// It waits in `pending/` with all signatures.
         case waiting(SignedMetadata)
@@ -31,7 +31,7 @@ struct SiteRenewal {
         fileprivate(set) var files: [SignedMetadata]
         /// Files that must be signed elsewhere before anything is published.
         fileprivate(set) var pendingFiles: [MissingSignatures] = []
-        /// What should be done before long.
+        /// Work that the user should do soon.
         fileprivate(set) var warnings: [Finding] = []
     }
 

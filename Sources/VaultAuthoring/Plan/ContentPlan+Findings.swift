@@ -2,9 +2,9 @@ import SealedPack
 public import VaultBase
 public import VaultSite
 
-/// What limits forbid, or is probably a mistake.
+/// Exceeded limits and probable mistakes.
 extension ContentPlan {
-    /// What is found for every device, within the limits that are declared.
+    /// The findings for every device, with the declared limits.
     var findings: [Finding] {
         get throws(VaultError) {
             let contents = try devices.map { device throws(VaultError) in
@@ -23,7 +23,7 @@ extension ContentPlan {
             findings.append(
                 .warning(
                     "unchecked-devices",
-                    "limits were held against \(contents.count) of \(deviceCount) devices",
+                    "limits were checked for \(contents.count) of \(deviceCount) devices",
                     at: "device", remedy: "declare fewer values of traits, or name devices"))
         }
         for content in contents {
@@ -73,10 +73,10 @@ extension DeviceContent {
                 limits.app, essential, "the app with its essential packs has", at: place, move)
         findings += Finding.exceeding(
             limits.meteredInstall, essential, "an installation over a mobile network has", at: place,
-            "\(move), or let people wait for another network", .warning)
+            "\(move), or let users wait for another network", .warning)
         findings += Finding.exceeding(
             limits.initialAndPrefetched, openedSize(of: [.essential, .prefetch]),
-            "essential and prefetched packs have", at: place, "leave more tags on demand")
+            "essential and prefetched packs have", at: place, "make more tags on demand")
         for (tag, size) in tagSizes.sorted(by: { $0.key < $1.key }) {
             let problem = "the tag '\(tag)' has"
             let before = findings.count
@@ -146,7 +146,7 @@ extension Finding {
 }
 
 extension ContentPlan {
-    /// What a device states that chooses among no variants, and is probably mistyped.
+    /// Stated traits that no variants have, and that are probably mistyped.
     public func findings(ofStated device: DeviceTraits) -> [Finding] {
         let known = traitValues
         return device.names.compactMap { name in

@@ -11,7 +11,7 @@ public struct ContentPlan: Sendable {
     public struct Pack: Sendable {
         public let id: PackID
         public let offer: PackOffer
-        /// For whom it is sealed, by the names in `vault.json`; empty for the vault's own keys.
+        /// The names of its audiences in `vault.json`; empty for the vault's own keys.
         public let audiences: [String]
         /// Files and empty folders.
         public let entryCount: Int
@@ -19,7 +19,7 @@ public struct ContentPlan: Sendable {
         public let openedSize: UInt64
         /// The version that the vault's site lists; nil before the first publication.
         public let published: PackManifest?
-        /// What is listed instead of the source, by `restore`; nil where the source is.
+        /// The restored version that is listed instead of the source; nil if the source is listed.
         public let pin: Pin?
     }
 
@@ -40,7 +40,7 @@ public struct ContentPlan: Sendable {
     public private(set) var conflicts: [Conflict] = []
     /// Of the newest packs of teams, and of the names that are published.
     private(set) var notices: [Finding] = []
-    /// What is probably wrong with the rules and other settings of resource trees.
+    /// Probable mistakes in the rules and other settings of resource trees.
     private(set) var mistakes: [Finding] = []
     /// Files that are program code for a processor, which the stores of most platforms refuse in content.
     private(set) var executables: [Finding] = []
@@ -61,7 +61,7 @@ public struct ContentPlan: Sendable {
         let published = try await PublishedVersions(
             of: vault, at: host, in: settings.structure.sourceChannel, keys: keys)
         try self.init(of: settings, in: vault, beside: published)
-        // A delivery that can't be read is for 'publish' to report.
+        // 'publish' reports a delivery that can't be read.
         let deliveries = settings.structure.teams.compactMap {
             try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
         }

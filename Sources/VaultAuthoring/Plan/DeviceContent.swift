@@ -2,7 +2,7 @@ public import SealedPack
 public import VaultBase
 public import VaultSite
 
-/// What one device gets of a plan: of packs that are variants of each other only the one that fits it.
+/// The packs of a plan that one device gets: of variants only the one that fits it.
 public struct DeviceContent: Sendable {
     public let device: DeviceTraits
     public let packs: [ContentPlan.Pack]

@@ -1,7 +1,7 @@
 public import SealedPack
 public import VaultBase
 
-/// Where a file of the sources goes, and which rules say so.
+/// The pack that a file of the sources is in, and the rules that decide it.
 public struct FileExplanation: Sendable {
     /// A rule that matches the file.
     public struct Rule: Sendable {
@@ -11,7 +11,7 @@ public struct FileExplanation: Sendable {
         public let traits: JSONObject
         /// Whether it counts only where no other rule gives a tag.
         public internal(set) var isDefault = false
-        /// Whether it gives something: false for a default that other rules replace.
+        /// Whether it has an effect: false for a default that other rules replace.
         public internal(set) var isUsed = true
     }
 

@@ -3,8 +3,8 @@ import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// Which pack has each path first. Of one source a device has a path once; of packs of several sources with a common tag, which a request
-/// shows as one tree, only one file of each path is seen.
+/// The pack that has each path first. Within one source a path is unique on a device. A request shows packs of several sources with
+/// a common tag as one tree, in which only the first file of each path is visible.
 struct PathClaims {
     /// A pack of a source.
     struct Claimant {

@@ -8,9 +8,9 @@ public struct SizeLimits: Sendable, Equatable {
     /// The same, as a recommendation.
     public var recommendedTag: UInt64?
     public var packCount: UInt64?
-    /// Of the app with what comes with it: no essential packs may be larger.
+    /// Of the app with its essential packs.
     public var app: UInt64?
-    /// Of an installation over a network that is paid for by its amount, as a recommendation.
+    /// Of an installation over a metered network, as a recommendation.
     public var meteredInstall: UInt64?
     /// Of essential packs.
     public var initial: UInt64?
@@ -32,7 +32,7 @@ public struct SizeLimits: Sendable, Equatable {
         (early.pack, early.tag, early.recommendedTag) = (512 * megabyte, 512 * megabyte, 64 * megabyte)
         (early.initial, early.initialAndPrefetched, early.inUse) = (2 * gigabyte, 2 * gigabyte, 2 * gigabyte)
         (early.hosted, early.packCount) = (20 * gigabyte, 1000)
-        // An Apple TV has no such network.
+        // An Apple TV has no metered network.
         var television = early
         television.app = 200 * megabyte
         (early.app, early.meteredInstall) = (2 * gigabyte, 100 * megabyte)
@@ -61,7 +61,7 @@ public struct SizeLimits: Sendable, Equatable {
             guard let value = try json[member.name] else { continue }
             let number = try value.integer()
             guard number >= 0 else {
-                throw value.error(.usage, "\(number) is no limit", remedy: "use 0 or more")
+                throw value.error(.usage, "\(number) is not a limit", remedy: "use 0 or more")
             }
             self[keyPath: member.path] = UInt64(number)
         }

@@ -3,7 +3,7 @@ import UpdateFramework
 import VaultBase
 import VaultSite
 
-/// What is known of the versions before a publication.
+/// The versions before a publication.
 struct EarlierPacks {
     /// The packs that the vault lists now, in the channel of its sources.
     let listed: [PackID: ListedPack]
@@ -55,7 +55,7 @@ struct EarlierPacks {
         return packs.min { $0.id < $1.id }
     }
 
-    /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, were accepted before.
+    /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, have been accepted.
     func version(
         _ version: UInt64, listedAs id: PackID, declaredAs name: PackID
     ) async throws(VaultError) -> PackManifest {
@@ -89,7 +89,7 @@ struct CompatibleVersions {
         return candidates.filter { kept.contains($0.version) }
     }
 
-    /// What one version of the app gets changes only at these.
+    /// The app versions at which the chosen pack version changes.
     private func bounds(of ranges: [AppVersionRange]) -> [AppVersion] {
         let bounds = ranges.flatMap { [$0.from, $0.before].compactMap(\.self) }
         return ([supported.from ?? .first] + bounds).filter(supported.admits)

@@ -5,16 +5,16 @@ import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
-/// The table of opaque names that a publication goes on with. Each version that differs gets a content key of its own, so that a key
-/// opens only the tables that were sealed for it; the key that makes the names goes on in all of them.
+/// The table of opaque names that a publication continues. Each version with other names gets a new content key, so that a vault
+/// key opens only the tables that were sealed for it. The key that makes the opaque IDs stays the same in all of them.
 struct NamesTable {
     /// Makes the listed IDs.
     let nameKey: ContentKey
     /// The same, for the vault's own keys of today.
     private let sealedKey: PackNames.SealedKey
-    /// What is listed now; nil for the first table.
+    /// The listed table; nil for the first one.
     let newest: PackManifest?
-    /// What it holds; nil where no key here opens it.
+    /// Its content; nil if no given key opens it.
     let published: PublishedNames?
 
     /// - Parameter nameKey: nil for a fresh one.
@@ -42,7 +42,7 @@ struct NamesTable {
     }
 }
 
-/// What a published table of opaque names holds.
+/// The content of a published table of opaque names.
 struct PublishedNames {
     let names: PackNames
     /// The file.
@@ -92,7 +92,9 @@ extension VaultError {
     fileprivate static func aboutNameKey(_ error: VaultError) -> VaultError {
         guard error.category == .key else { return error }
         return error.with(
-            problem: "names are opaque, and the vault's own key keeps what makes them: \(error.problem)")
+            problem:
+                "names are opaque, and only the vault's own key gives the key that makes them: \(error.problem)"
+        )
     }
 }
 
@@ -106,8 +108,8 @@ extension PackManifest {
 }
 
 extension PackPublisher {
-    /// The table of names to go on with. A channel may have gone back to one that no key here opens: then that of another channel
-    /// has the key of the names, too.
+    /// The table of names to continue. After `restore` a channel may have a table that no given key opens: then the table of
+    /// another channel has the key of the names, too.
     func namesTable(after earlier: EarlierPacks) async throws(VaultError) -> NamesTable {
         let tables = try files.available(earlier.candidates(for: PackID(PackNames.packID)))
         guard let newest = tables.first else { return try await NamesTable(naming: nil, for: keys) }
@@ -139,7 +141,7 @@ extension PackPublisher {
         return try await PublishedNames(in: pack, from: file, at: hosted)
     }
 
-    /// What packs are called, as far as a key here opens the tables among them.
+    /// The names of packs, as far as a given key opens their tables.
     func names(of packs: [PackManifest]) async -> PackNames {
         var names = PackNames()
         for table in packs.filter(\.isNamesTable) {
@@ -149,7 +151,7 @@ extension PackPublisher {
         return names
     }
 
-    /// What listed packs are called, also those that only a table of before or of another channel has; for reports alone.
+    /// The names of listed packs, also those that only an earlier table or a table of another channel has; used in reports only.
     func complete(
         _ names: PackNames, for listed: [PackID], after earlier: EarlierPacks
     ) async throws(VaultError) -> PackNames {
@@ -162,7 +164,7 @@ extension PackPublisher {
         return names
     }
 
-    /// Seals the table of opaque names, which clients need first, where they differ from the published ones.
+    /// Seals the table of opaque names, which clients need first, if the names differ from the published ones.
     ///
     /// - Parameter readable: all other packs that the channel lists.
     func seal(
@@ -199,7 +201,7 @@ extension PackPublisher {
         return result
     }
 
-    /// A published table for those who read the other packs of its channel; as it is where no key opens it.
+    /// A published table, sealed for all keys of the packs of its channel; unchanged if no key opens it.
     func reseal(
         namesTable table: PackManifest, forReadersOf readable: [PackManifest]
     ) async throws(VaultError) -> PackManifest {
@@ -214,8 +216,8 @@ extension PackPublisher {
         return table
     }
 
-    /// For whom a channel's table of names is sealed: the vault's own keys, and each key that a pack of the channel is sealed for. A slot
-    /// of such a key that nobody has here stays.
+    /// The keys that a channel's table of names is sealed for: the vault's own keys, and each key that a pack of the channel is
+    /// sealed for. A slot of such a key that is not available here stays.
     private func slots(
         of key: ContentKey, replacing earlier: [KeySlot], forReadersOf readable: [PackManifest]
     ) async throws(VaultError) -> [KeySlot] {

@@ -5,7 +5,7 @@ import VaultSite
 
 /// Gives packs the IDs and offers that a site lists: as declared, or keyed digests with what keyless clients need.
 struct OpaqueNames {
-    /// As it was published last; nil where names are public.
+    /// The table that was published last; nil if names are public.
     let table: NamesTable?
     /// All packs that got an ID.
     private(set) var names = PackNames()
@@ -55,7 +55,7 @@ extension ContentKey {
 }
 
 extension UnverifiedMetadata {
-    /// Whether targets of the vault's own show what any pack is called.
+    /// Whether the vault's own targets show the name of any pack.
     var showsNames: Bool {
         get throws(VaultError) {
             guard document.role.listsOwnPacks else { return false }
@@ -69,7 +69,7 @@ extension UnverifiedMetadata {
 
 /// Opaque names are switched on or off in a channel: its clients have no pack by its new name.
 enum NewNames {
-    /// Nil where the names stay.
+    /// Nil if this does not change.
     ///
     /// - Parameter wereOpaque: nil where nothing is published yet.
     static func finding(from wereOpaque: Bool?, to areOpaque: Bool) -> Finding? {

@@ -29,7 +29,7 @@ struct PackPublisher {
         _ pack: VaultSettings.Pack, after earlier: EarlierPacks, progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         let previous = try files.firstAvailable(earlier.candidates(for: pack.id))
-        // A pack that leaves a family gets a key of its own.
+        // A pack that moves out of a resource tree gets a key of its own.
         let choice = try await contentKey(
             following: previous?.offer.family == nil ? previous : nil, for: pack.source.audiences)
         let order = SealingRequest(
@@ -83,7 +83,7 @@ struct PackPublisher {
         _ given: GivenVersions, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         var order = request
-        // Of a version with another content key, such as that of a family, only the number counts.
+        // If the version has another content key, such as that of a resource tree, only its number counts.
         let previous = listed?.contentKeyID == order.key.id ? listed : nil
         order.versioning = .exactly(previous?.version ?? given.last(of: order.id) + 1)
         let folder = files.folder(of: order.id)
@@ -110,7 +110,7 @@ struct PackPublisher {
             try await hosted.fetch(sealed.result.missedPieces, of: earlier)
             sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         }
-        // An unfinished publication may have given that number. Only to the same bytes it is given again.
+        // An unfinished publication may have given that number. It is given again only to the same bytes.
         let last = given.last(of: order.id)
         if sealed.result.manifest.version <= last, sealed.result.manifest.sha256 != previous.sha256,
             !given.isUnfinished(sealed.result.manifest)

@@ -8,16 +8,16 @@ public import VaultSite
 public struct Promotion: Sendable {
     /// Which packs of the first channel.
     public enum Selection: Sendable {
-        /// The second channel lists exactly these then.
+        /// Afterwards the second channel lists exactly these.
         case all
         /// By IDs, of packs or of resource trees with all their packs.
         case only([PackID])
     }
 
-    /// What the packs are taken from.
+    /// The listing that the packs are taken from.
     private enum Origin: Sendable {
         case channel(Channel)
-        /// What the second channel itself listed then.
+        /// An earlier listing of the second channel.
         case earlier(SiteMoment)
     }
 
@@ -25,7 +25,7 @@ public struct Promotion: Sendable {
     private let origin: Origin
     private let destination: Channel
     private let request: AuthorRequest
-    /// Whether a pack may go back to a lower version.
+    /// Whether a lower version of a pack is accepted.
     public var allowsOlder = false
 
     public init(
@@ -35,7 +35,7 @@ public struct Promotion: Sendable {
         (self.destination, self.request) = (destination, request)
     }
 
-    /// Lists what the channel listed before, sealed for the audiences and the vault keys of now.
+    /// Lists again what the channel listed before, sealed for the present audiences and vault keys.
     init(restoring channel: Channel, to moment: SiteMoment, _ request: AuthorRequest) {
         (selection, origin, destination, self.request) = (.all, .earlier(moment), channel, request)
         allowsOlder = true
@@ -136,7 +136,7 @@ public struct Promotion: Sendable {
 private struct PromotedListing {
     private let origin: [PackID: ListedPack]
     private let present: [PackID: ListedPack]
-    /// Targets that are no packs; they stay listed.
+    /// Targets that are not packs; they stay listed.
     private let otherTargets: [TargetRecord]
     private var next: [PackID: ListedPack]
     private var chosen: Set<PackID> = []
@@ -167,7 +167,7 @@ private struct PromotedListing {
             new.pack, otherVersions: (new.otherVersions + kept).sorted { $0.version > $1.version })
     }
 
-    /// Takes a pack, or all packs of a resource tree: of those the channel lists exactly these then. Throws `.missing`.
+    /// Takes a pack, or all packs of a resource tree: of a tree, the channel then lists exactly these packs. Throws `.missing`.
     mutating func take(_ id: PackID, from channel: Channel) throws(VaultError) {
         func isChosen(_ listed: ListedPack) -> Bool { listed.pack.id == id || listed.pack.offer.family == id }
         let taken = origin.values.filter(isChosen)
@@ -237,7 +237,7 @@ public struct PromotionReport: Sendable {
             /// The channel did not list it before.
             case added
             case updated
-            /// It goes back to a lower version.
+            /// It gets a lower version.
             case older
             /// The same version, for other vault keys, or with other tags, traits or policy.
             case relabelled
@@ -255,11 +255,11 @@ public struct PromotionReport: Sendable {
 
     /// The one that lists the packs.
     public let channel: Channel
-    /// All chosen packs, and packs of a chosen tree that the destination lists no more; sorted by ID.
+    /// All chosen packs, and packs of a chosen tree that the destination no longer lists; sorted by ID.
     public let packs: [Pack]
-    /// Of a site that hides them, as far as they are known.
+    /// The names of a site with opaque names, as far as they are known.
     public var names = PackNames()
-    /// Under which the channel listed the same before; nil for packs of another channel.
+    /// The snapshot under which the channel listed the same before; nil for packs of another channel.
     public internal(set) var restored: PublishedSnapshot?
     /// The names of the files, below `metadata/`.
     public internal(set) var written: [String] = []

@@ -78,7 +78,7 @@ extension AuthorSession {
         return report
     }
 
-    /// What 'plan' finds in the sources that are listed. What it finds of teams is among the warnings.
+    /// The findings of 'plan' about the listed sources. Its findings about teams are among the warnings.
     private func sourceFindings() throws(VaultError) -> [Finding] {
         let settings = settings.withoutPinned
         for source in settings.sources { try source.requirePresence(in: vault) }

@@ -24,7 +24,7 @@ struct PublicationProposal {
     private(set) var resealing = ChannelResealing()
     private(set) var changed = ChangedPacks()
     private(set) var restorations: [PublicationReport.Restoration] = []
-    /// What opaque IDs stand for, as far as a key here opens their tables.
+    /// The names of opaque IDs, as far as a given key opens their tables.
     private(set) var shown = PackNames()
     /// The packs that are listed, with their offers, also where names are opaque.
     private(set) var offered: [PackManifest] = []
@@ -40,10 +40,10 @@ struct PublicationProposal {
         let listing = session.sourceListing
         if let pin = settings.pin {
             let restored = try await session.listing(pin)
-            // What was listed then has its names of then, whatever the settings say of the sources.
+            // A restored listing keeps its own names, whatever the settings say about opaque names.
             names = try await OpaqueNames(restored.hasOpaqueNames, after: earlier, by: publisher)
             records = restored.otherTargets
-            // For the report alone.
+            // Used in the report only.
             for pack in settings.packs { _ = try names.listedForm(of: pack.id, pack.offer) }
             let declared = try Recipients(declaredBy: settings, listedAs: names)
             try await list(restored.packs, for: declared.audiences)
@@ -91,7 +91,7 @@ struct PublicationProposal {
 // MARK: - Sources
 
 extension PublicationProposal {
-    /// Lists what the sources are, except those that are pinned.
+    /// Lists the content of the sources, except pinned ones.
     private mutating func listSources(onPack: (PackID, UInt64) -> Void) async throws(VaultError) {
         var declared = session.settings.packs
         for (index, pack) in declared.enumerated() {
@@ -188,7 +188,7 @@ extension PublicationProposal {
         return kept
     }
 
-    /// Packs that a resource tree makes no more stay listed for the versions of the app that the tree is not for.
+    /// Packs that a resource tree no longer makes stay listed for the versions of the app that the tree is not for.
     private mutating func keepPacks(of tree: ResourceTree) async throws(VaultError) {
         let made = Set(packs.map(\.id))
         let gone = earlier.listed.values.filter {
@@ -210,19 +210,19 @@ extension PublicationProposal {
 // MARK: - What was listed before
 
 extension PublicationProposal {
-    /// What the listing has so far, of each pack all versions.
+    /// The listing so far, with all versions of each pack.
     private var listed: [PackManifest] {
         records.compactMap { try? ListedPack($0) }.flatMap(\.versions)
     }
 
-    /// Lists packs again as they were listed once, for the keys of today.
+    /// Lists packs again as they were listed before, for the present keys.
     ///
     /// - Parameter audiences: of a pack; nil for one that no source declares: its slots stay as they were.
     private mutating func list(
         _ packs: [ListedPack], for audiences: (PackManifest) -> [String]?
     ) async throws(VaultError) {
         let sorted = packs.sorted { $0.pack.id < $1.pack.id }
-        // The table of names last, which is for the readers of the others.
+        // The table of names last, because it is sealed for the readers of the others.
         for listed in sorted.filter({ !$0.pack.isNamesTable }) + sorted.filter(\.pack.isNamesTable) {
             var versions: [PackManifest] = []
             for var version in listed.versions {
@@ -246,8 +246,8 @@ extension PublicationProposal {
         }
     }
 
-    /// The table of the packs that are listed so far. One that no key here opens gives way to what is known of their names: without
-    /// its keys nobody could go on with it.
+    /// The table of the packs that are listed so far. If no given key opens the table, it is replaced by a table of the known
+    /// names, because it could not be continued.
     private func restore(namesTable table: PackManifest) async throws(VaultError) -> PackManifest {
         guard let newest = names.table, await !publisher.canGoOn(after: table) else {
             return try await publisher.reseal(namesTable: table, forReadersOf: listed)
@@ -262,7 +262,7 @@ extension PublicationProposal {
 // MARK: - Warnings
 
 extension PublicationProposal {
-    /// A key that leaked is dropped, and may open more than its owner thinks: also what stands in no source any more, each time.
+    /// A leaked key that is dropped may open more than its owner expects, also packs without a source. Each publication says so.
     private mutating func warnOfDroppedKeys() async {
         let keys = publisher.keys
         var now: [SlotHolder: Set<PackID>] = [:]
@@ -271,7 +271,7 @@ extension PublicationProposal {
         {
             for key in keys { now[key, default: []].insert(id) }
         }
-        // The vault's own keys are in use even where no pack is for them.
+        // The vault's own keys are in use even if no pack is sealed for them.
         let inUse = recipients.keys.union(((try? await keys.own.allKeys().vaultKeys) ?? []).map(\.id))
         var dropped = DroppedKeys(now, inUse: inUse)
         func note(_ pack: PackManifest, _ channel: Channel) {

@@ -15,7 +15,7 @@ public struct PublicationReport: Sendable {
     public struct Pack: Sendable {
         /// As it is listed.
         public let id: PackID
-        /// What an opaque ID stands for.
+        /// The name of an opaque ID.
         public internal(set) var name: PackID?
         public let version: UInt64
         public let change: Change
@@ -24,19 +24,19 @@ public struct PublicationReport: Sendable {
         public let pieces: UInt32
         /// Pieces with the same bytes in the previous version.
         public let reusedPieces: UInt32
-        /// Vault keys that opened the previous version, and that no channel lists the pack for any more.
+        /// Vault keys that opened the previous version, and for which no channel lists the pack any more.
         public internal(set) var droppedKeys: [SlotHolder]
         /// Whether an earlier version is listed instead of the source.
         public let isPinned: Bool
         /// The team that lists it from now on, of one that moved.
         public let team: String?
-        /// Of a pack whose content is another one: what that costs clients of its last versions, the newest first.
+        /// The cost of the update for clients of its last versions, the newest first, if its content changed.
         public internal(set) var updates: [Update] = []
-        /// Of a new pack whose pieces other listed packs may have: what it costs clients that have these.
+        /// The cost of a new pack for clients that have other listed packs with some of its pieces.
         public internal(set) var firstCost: UpdateCost?
         /// Whether its cost is unknown, since published packs are not on this machine.
         public internal(set) var isCostUnknown = false
-        /// Whether its file is new: no listing of before has it.
+        /// Whether its file is new: no earlier listing has it.
         public internal(set) var isNewFile = false
         /// Versions that stay listed beside it, for other versions of the app.
         public internal(set) var others: [Other] = []
@@ -53,14 +53,14 @@ public struct PublicationReport: Sendable {
         public let channel: Channel
         /// As it is listed.
         public let id: PackID
-        /// What an opaque ID stands for.
+        /// The name of an opaque ID.
         public internal(set) var name: PackID?
         public let version: UInt64
-        /// Vault keys that open it no longer.
+        /// Vault keys that no longer open it.
         public let droppedKeys: [SlotHolder]
     }
 
-    /// A listing of before that is live in the place of sources.
+    /// An earlier listing that is live in place of the sources.
     public struct Restoration: Sendable {
         public enum Subject: Sendable, Hashable {
             case tree(PackID)
@@ -80,9 +80,9 @@ public struct PublicationReport: Sendable {
         /// What a device downloads that has all packs that were published before, without those of teams; nil where that is unknown,
         /// since published packs are not on this machine or too many changed.
         public internal(set) var update: UInt64?
-        /// Whether packs were published before: else no device has any.
+        /// Whether packs were published before; otherwise no device has any.
         public internal(set) var hasEarlier = false
-        /// New files, those of teams among them: what is to be uploaded once everything before has been.
+        /// New files, also those of teams: the size of the next upload, if the last publication was uploaded.
         public internal(set) var upload: UInt64 = 0
     }
 
@@ -107,7 +107,7 @@ public struct PublicationReport: Sendable {
     public let warnings: [Finding]
     /// Whether the vault is a team's, whose site another vault publishes.
     public internal(set) var isOfTeam = false
-    /// Whether `vault.json` keeps what was restored, which others who publish must know.
+    /// Whether `vault.json` has a pin. Other machines that publish need this `vault.json`.
     public internal(set) var needsSettingsElsewhere = false
     /// How many packs have other content, and no cost, since there are too many of them.
     public internal(set) var uncountedUpdates = 0
@@ -177,7 +177,7 @@ extension PublicationReport.Pack {
         return previous == pack ? .resealed : .updated
     }
 
-    /// A pack that the vault lists no more.
+    /// A pack that the vault no longer lists.
     ///
     /// - Parameter team: the team that lists it from now on.
     init(of pack: PackManifest, _ change: PublicationReport.Change, team: String? = nil) {

@@ -10,7 +10,7 @@ struct PublishedPackFiles {
     let targets: FilePath
     /// The folder for new packs: the site's targets, or scratch.
     let output: FilePath
-    /// Provides packs that the site's folder lacks.
+    /// Provides packs that are missing from the site's folder.
     let host: HostedSite?
 
     /// Gives a pack its final name, which a killed publication may have done already.
@@ -58,7 +58,7 @@ struct PublishedPackFiles {
             hint: .publishingFromHost)
     }
 
-    /// A pack that waits for a signature is at no host.
+    /// A pack that waits for a signature is not at the host.
     func firstAvailable(_ packs: [PackManifest]) throws(VaultError) -> PackManifest? {
         try available(packs).first
     }

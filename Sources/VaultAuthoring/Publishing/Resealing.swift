@@ -4,11 +4,11 @@ import VaultBase
 import VaultCrypto
 import VaultSite
 
-/// Who listed packs are sealed for: whom a pack is for holds in every channel, whatever version it lists.
+/// The keys that listed packs are sealed for. A pack has the same audiences in every channel, whatever version the channel lists.
 struct Recipients {
     private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
     private var audiencesByID: [PackID: [String]] = [:]
-    /// All that a pack was noted for.
+    /// All keys that a pack was noted for.
     private(set) var keys: Set<KeyID> = []
 
     init() {}
@@ -38,14 +38,15 @@ struct Recipients {
     /// The slots of packs with this content key.
     subscript(key: ContentKeyID) -> [KeySlot]? { slotsByKey[key] }
 
-    /// The audiences that a version is for; nil where it is none of the sources'.
+    /// The audiences that a version is for; nil if no source makes it.
     func audiences(of version: PackManifest) -> [String]? {
         audiencesByID[version.id] ?? version.offer.family.flatMap { audiencesByID[$0] }
     }
 }
 
 extension PackPublisher {
-    /// Packs of a channel with the slots of today, of each all versions; the table of names last, which is for the readers of the others.
+    /// Packs of a channel with the present slots, with all versions of each; the table of names last, because it is sealed for the
+    /// readers of the others.
     fileprivate func resealed(
         _ packs: [ListedPack], for recipients: Recipients
     ) async throws(VaultError) -> [(old: ListedPack, versions: [PackManifest])] {
@@ -64,7 +65,7 @@ extension PackPublisher {
         return resealed
     }
 
-    /// As it is where no key opens it: a replaced key stays in its slots then, which the publication says.
+    /// Unchanged if no key opens it: then a replaced key stays in its slots, and the publication says so.
     private func resealed(
         _ version: PackManifest, for recipients: Recipients
     ) async throws(VaultError) -> PackManifest {
@@ -123,7 +124,7 @@ struct ChannelResealing {
     }
 }
 
-/// What a channel listed before, for the keys of today.
+/// An earlier listing of a channel, for the present keys.
 struct RestoredState {
     let listing: OwnPacks
     let snapshot: PublishedSnapshot

@@ -4,10 +4,10 @@ import UpdateFramework
 public import VaultBase
 public import VaultSite
 
-/// Puts live again what was listed before. Nothing is sealed, and metadata only are signed and written.
+/// Lists again what was listed before. Nothing is sealed; only metadata is signed and written.
 ///
-/// What comes from sources stays restored until its source is put live again: `vault.json` says so. A channel that gets its packs by
-/// promotion stays as it is until the next one.
+/// Packs with a source stay restored until `restore --latest` lists the source again: `vault.json` keeps the pin. A channel that
+/// gets its packs by promotion stays unchanged until the next promotion.
 public struct Restoration: Sendable {
     public enum Subject: Sendable {
         /// A pack or a resource tree of `vault.json`.
@@ -66,7 +66,7 @@ public struct Restoration: Sendable {
         return report
     }
 
-    /// Nil for what comes from sources.
+    /// Nil for packs with a source.
     private func promotion(in vault: VaultFolder) throws(VaultError) -> Promotion? {
         let structure = try VaultSettings(reading: vault.settings).structure
         guard case .channel(let channel) = subject, channel != structure.sourceChannel else { return nil }
@@ -114,7 +114,7 @@ public struct Restoration: Sendable {
         return pack.pack.version
     }
 
-    /// What a resource tree listed, or the whole channel of the sources; nil for the sources.
+    /// The earlier listing of a resource tree, or of the whole first channel; nil for the sources.
     private func pin(
         of tree: ResourceTree?, in session: AuthorSession
     ) async throws(VaultError) -> ListingPin? {
@@ -145,7 +145,7 @@ public struct Restoration: Sendable {
 }
 
 extension AuthorSession {
-    /// What a pin puts live: the present listing, or that of then.
+    /// The listing that a pin names: the present one, or an earlier one.
     ///
     /// - Parameter family: of a resource tree; nil for the whole channel of the sources.
     func listing(

@@ -2,7 +2,7 @@ import SealedPack
 import VaultBase
 import VaultSite
 
-/// What a publication costs clients.
+/// The downloads that a publication causes for clients.
 struct ChangedPacks {
     /// Limits of the cost report: versions of a pack, and packs.
     static let (versions, packLimit) = (3, 1000)
@@ -74,7 +74,7 @@ extension PublishedPackFiles {
     /// - Parameter packs: sorted by ID.
     func related(_ packs: [PackManifest]) async throws(VaultError) -> RelatedPacks {
         var related = RelatedPacks()
-        // One of them may be that whose pieces are looked for.
+        // One of them may be the pack whose pieces are looked for.
         for pack in packs.prefix(RelatedPacks.limit + 1) {
             if let file = try await fileIfKept(of: pack) {
                 related.files.append((pack.id, file))

@@ -7,10 +7,10 @@ import VaultSite
 /// Files that rules with `as` map to one path are one file. So are files with the same tags and traits whose paths differ only by the values of
 /// these traits, where a rule's pattern has the value: `sky@1x.png` and `sky@2x.png` by `*@1x.png` and `*@2x.png`.
 struct FileVariants {
-    /// What many files have in common.
+    /// The labels that many files share.
     private struct Kind: Hashable {
         let labels: ResourceLabels
-        /// Where the rules stand that find variants by paths.
+        /// The places of the rules that find variants by paths.
         let positions: [String]
     }
 
@@ -219,7 +219,7 @@ private struct SharedPaths {
 
     private static func error(_ path: EntryPath) -> VaultError {
         VaultError(
-            .usage, "two files are both '\(path)' on a device, and are no variants of each other",
+            .usage, "two files are both '\(path)' on a device, and are not variants of each other",
             at: "vault.json",
             remedy: "give both the same tags and values for the same traits, or map them elsewhere")
     }

@@ -3,7 +3,7 @@ import SystemPackage
 import VaultBase
 import VaultFileSystem
 
-/// Tags that stand where the files are: `.assetvault.json` in a folder of a resource tree.
+/// Tags beside the files: `.assetvault.json` in a folder of a resource tree.
 ///
 /// `{"tags": ["level1"], "traits": {"scale": 2}, "rules": [{"paths": "*.ogg", "tags": ["music"]}]}`: tags and traits apply
 /// to everything in the folder, patterns begin there.

@@ -90,10 +90,10 @@ struct ResourceRule: Sendable {
             ? VariantEdits(shown: shifted, marks: []) : VariantEdits(shown: [], marks: shifted + folderMarks)
     }
 
-    /// Whether it gives traits to files and leaves it to their paths which other ones are their variants.
+    /// Whether it gives traits to files, and variants are found by paths.
     var findsVariants: Bool { !traits.isEmpty && !mapsByAs }
 
-    /// What stands before the final `*`, which stands for a whole name.
+    /// The part before the final `*`, which matches a whole name.
     private static func tagFolder(parsing json: LocatedJSON) throws(VaultError) -> [UInt8] {
         let folder = Array(try json.string().utf8)
         let parent = folder.dropLast()
@@ -147,7 +147,7 @@ struct ResourceRules: Sendable {
     }
 }
 
-/// What a rule gives to one file.
+/// The labels that a rule gives to one file.
 struct AppliedRule: Sendable {
     let tags: [String]
     let traits: JSONObject

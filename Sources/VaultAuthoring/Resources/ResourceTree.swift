@@ -12,7 +12,7 @@ public struct ResourceTree: Sendable {
     private let rules: ResourceRules
     /// For files that no rule gives a tag; nil for none.
     private let defaultRule: AppliedRule?
-    /// The tags that the settings of the tree say something of, as files are to have them.
+    /// The tags that the settings of the tree name; each should be the tag of a file.
     private let namedTags: [NamedTag]
     private let preservation: TagPreservation
     /// The versions of the app that its packs are for.
@@ -62,7 +62,7 @@ public struct ResourceTree: Sendable {
         return packs
     }
 
-    /// What the rules give to a file, also the default.
+    /// The labels that the rules and the default give to a file.
     ///
     /// - Parameter numbers: of the tree's own rules that match.
     private func applied(
@@ -93,7 +93,7 @@ public struct ResourceTree: Sendable {
         ]
     }
 
-    /// What is probably a mistake in the settings of the tree.
+    /// Probable mistakes in the settings of the tree.
     func findings(of packs: ResourcePacks) -> [Finding] {
         var findings = traits.unusedFallbacks(among: packs.traitValues)
         for position in packs.rulesWithoutVariants {
@@ -118,12 +118,13 @@ public struct ResourceTree: Sendable {
                 .warning(
                     "equal-preservation", "all tags of '\(family)' have the preservation 100",
                     at: family.description,
-                    remedy: "leave less to what may go first: equal priorities say nothing"))
+                    remedy:
+                        "lower the preservation of the tags to purge first: equal priorities give no order"))
         }
         return findings
     }
 
-    /// What the listing says of the pack with these labels.
+    /// The offer of the pack with these labels.
     func offer(of labels: ResourceLabels) -> PackOffer {
         let (policy, order) = categories.category(of: labels.tags)
         return PackOffer(
@@ -156,7 +157,7 @@ struct ResourcePacks: Sendable {
 
     private let family: PackID
     private var byLabels: [ResourceLabels: Pack] = [:]
-    /// IDs are made of labels, and end with a part of a digest where they say too little: crafted labels could have the same.
+    /// IDs are made of labels, with a part of a digest if these are ambiguous. Crafted labels could give two packs one ID.
     private var labelsByID: [PackID: ResourceLabels] = [:]
     /// Positions of files without any tag: they are in no pack.
     private(set) var untagged: [Int] = []

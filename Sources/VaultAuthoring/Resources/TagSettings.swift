@@ -21,7 +21,7 @@ struct TagPolicies: Sendable {
             uniqueKeysWithValues: prefetched.enumerated().map { ($0.element, Int64($0.offset)) })
     }
 
-    /// What a pack with these tags is: the strongest category counts, and of prefetched ones the first.
+    /// The category of a pack with these tags: the strongest counts, and of prefetched ones the first.
     func category(of tags: [String]) -> (policy: PackPolicy, order: Int64) {
         if tags.contains(where: initial.contains) { return (.essential, 0) }
         if let first = tags.compactMap({ prefetched[$0] }).min() { return (.prefetch, first) }
@@ -29,7 +29,8 @@ struct TagPolicies: Sendable {
     }
 }
 
-/// How long the packs of tags stay when disk space is needed, from 0 to 100: those with less go first. An app may change it.
+/// How long the packs of tags stay when disk space is needed, from 0 to 100: those with less are removed first. An app may change
+/// it.
 struct TagPreservation: Sendable {
     private let priorities: [String: Int64]
 

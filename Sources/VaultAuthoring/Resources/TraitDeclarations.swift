@@ -111,7 +111,7 @@ struct TraitDeclarations: Sendable {
         guard text.isEmpty else { return }
         throw json.error(
             .usage, "the trait '\(trait)' has an empty value, which no device can state",
-            remedy: "name a value, or leave the trait away")
+            remedy: "name a value, or omit the trait")
     }
 
     private static func requireLanguage(_ text: String, of trait: String, at json: LocatedJSON)

@@ -3,7 +3,7 @@ public import UpdateFramework
 import VaultBase
 import VaultSite
 
-/// Which metadata of a site must stay, and which packs because of it.
+/// The metadata of a site that must stay, and the packs that it lists.
 struct KeptMetadata {
     /// All files that have a version in their name.
     let files: [MetadataFileName]
@@ -22,7 +22,7 @@ struct KeptMetadata {
             return reason
         }
 
-        /// The stronger of two: what is current, then what stays without end, then what stays longer.
+        /// The stronger of two: first current, then kept without end, then kept longer.
         func joined(with other: Keeping?) -> Keeping {
             switch (self, other) {
             case (_, nil), (.current, _): self
@@ -147,7 +147,7 @@ struct KeptMetadata {
     }
 }
 
-/// Why a file of a site stays that is no part of what is published now.
+/// Why a file of a site stays that is not part of what is published now.
 public enum KeepingReason: Sendable, Hashable {
     /// This snapshot lists it, or lists what lists it; a client may hold it until it expires.
     case listedBy(String, until: UTCTime)

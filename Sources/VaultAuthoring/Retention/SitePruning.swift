@@ -5,7 +5,7 @@ public import VaultBase
 import VaultFileSystem
 public import VaultSite
 
-/// Removes from a site what nobody can need any more.
+/// Removes files from a site that no client can need any more.
 ///
 /// What stays: every root; the newest metadata; what an unexpired snapshot names, since a client may hold it, down to the
 /// packs; the last versions of each pack with the metadata that lists them, so that they can be restored; and whatever
@@ -42,19 +42,19 @@ public struct SitePruning: Sendable {
         public let length: UInt64
     }
 
-    /// A file that stays although it is no part of what is published now.
+    /// A file that stays although it is not part of what is published now.
     public struct Kept: Sendable {
         public let path: FilePath
         public let length: UInt64
         public let reason: KeepingReason
     }
 
-    /// What goes, in the order in which it does, and what stays and why.
+    /// The files to remove, in order, and the files that stay, with the reason.
     public struct Plan: Sendable {
         public internal(set) var removals: [Removal] = []
         public internal(set) var kept: [Kept] = []
 
-        /// Adds a file that is no part of what is published now.
+        /// Adds a file that is not part of what is published now.
         ///
         /// - Parameter end: until when it was live, and the grace time after; nil for a file that is not looked at.
         mutating func decide(
@@ -88,27 +88,28 @@ public struct SitePruning: Sendable {
         (subject, self.kept, self.grace, self.now) = (.host(host, of: vault), kept, grace, now)
     }
 
-    /// Without the vault. The site must verify from the root, and nobody may publish or upload into its folder meanwhile.
+    /// Prunes without the vault. The site must verify from the root, and no publication or upload into its folder may run
+    /// meanwhile.
     public init(ofSite site: FilePath, pinnedRoot: [UInt8], keeping kept: Int, grace: Int, now: UTCTime) {
         (subject, self.kept, self.grace, self.now) = (.site(site, pinnedRoot: pinnedRoot), kept, grace, now)
     }
 
-    /// What would be removed.
+    /// The files that would be removed.
     ///
-    /// - Throws: `untrusted` for a host whose metadata has expired: what an old state does not list may be live. What a
-    ///   publication throws for a host that can't be continued from.
+    /// - Throws: `untrusted` for a host whose metadata has expired: files that an old state does not list may be live. Also the
+    ///   errors of a publication that can't continue from the host.
     public func plan() async throws(VaultError) -> Plan {
         try await planned { _ in }
     }
 
-    /// Removes: packs after the metadata that lists them, so that a run that is killed leaves nothing listed that is gone.
+    /// Removes packs after the metadata that lists them, so that after a kill no listed pack is missing.
     public func run() async throws(VaultError) -> Plan {
         try await planned { plan throws(VaultError) in
             for removal in plan.removals { try FileSystem.removeFile(removal.path) }
         }
     }
 
-    /// Carries a plan out while nobody publishes.
+    /// Carries a plan out as the only publisher.
     private func planned(_ carryOut: (Plan) throws(VaultError) -> Void) async throws(VaultError) -> Plan {
         switch subject {
         case .host(let host, let vault): return try await plan(of: vault, at: host)
@@ -118,7 +119,7 @@ public struct SitePruning: Sendable {
             let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinnedRoot, now: .earliest)
             let pinned = try VerifiedRoot(
                 pinning: UnverifiedMetadata(parsing: pinnedRoot, as: .root, place: "trusted root"))
-            // Also those before the pinned one: their keys signed what may be restored.
+            // Also those before the pinned one: their keys signed versions that may be restored.
             let roots = try await RootHistory(of: metadata, through: [pinned]).roots
             let plan = try plan(of: PrunedSite(folder: folder, tree: tree, roots: roots, pending: nil))
             try carryOut(plan)
@@ -186,7 +187,7 @@ public struct SitePruning: Sendable {
         return try await vault.withSession(request) { session async throws(VaultError) in
             guard let host = session.host else { return Plan() }
             try host.requireUnexpired(
-                "what that does not list may be live", remedy: "publish and upload first, then prune")
+                "files that it does not list may be live", remedy: "publish and upload first, then prune")
             try await host.readWholeHistory()
             let vault = session.vault
             let folder = MetadataFolder(vault.metadata)
@@ -231,7 +232,7 @@ public struct SitePruning: Sendable {
 }
 
 extension VaultFolder {
-    /// A snapshot says what of a site is needed.
+    /// A snapshot names the files of a site that are needed.
     fileprivate func requireSnapshot(_ settings: VaultSettings) throws(VaultError) {
         guard settings.structure.ownRole != nil else { return }
         throw VaultError(

@@ -8,7 +8,7 @@ struct AuthorKeys: Sendable {
     /// The vault's own.
     let own: any KeyProvider
     private let audiences: Audiences
-    /// All that could be listed.
+    /// All keys that the sources list.
     private let listed: [KeyID: VaultKey]
 
     /// Throws `.usage` where an ID is that of two different keys.
@@ -17,7 +17,7 @@ struct AuthorKeys: Sendable {
         var ring = KeyRing()
         if let found = try? await own.allKeys() { ring.append(found) }
         for name in audiences.all {
-            // A source that can't be read is an error where something is sealed for it.
+            // A source that can't be read is an error only if a pack is sealed for it.
             if let found = try? await audiences.keys(of: [name]).allKeys() { ring.append(found) }
         }
         try ring.requireDistinctIDs()
@@ -29,7 +29,7 @@ struct AuthorKeys: Sendable {
         names.isEmpty ? own : try audiences.keys(of: names)
     }
 
-    /// What opens earlier versions: all keys.
+    /// The keys that open earlier versions: all of them.
     func openers() throws(VaultError) -> any KeyProvider {
         CombinedKeyProvider([own, try audiences.keys(of: audiences.all)])
     }
@@ -63,7 +63,7 @@ struct AuthorKeys: Sendable {
 
     func holders(of slots: [KeySlot]) -> Set<SlotHolder> { Set(slots.map(holder)) }
 
-    /// The holders of slots that are in no other ones.
+    /// The keys of these slots that have no slot among the others.
     func holders(of slots: [KeySlot], without others: [KeySlot]) -> [SlotHolder] {
         let kept = holders(of: others)
         return slots.map(holder).filter { !kept.contains($0) }
@@ -82,7 +82,7 @@ public struct SlotHolder: Hashable, Sendable {
     }
 }
 
-/// What vault keys still open that a publication drops, and those that no source is sealed for.
+/// The packs that dropped vault keys, and keys that no source is sealed for, still open.
 struct DroppedKeys {
     /// Dropped by this publication, with the packs that are no longer sealed for them.
     private let dropped: [SlotHolder: Set<PackID>]
@@ -90,12 +90,12 @@ struct DroppedKeys {
     /// The listed packs that each of them still opens: names with their places, and IDs.
     private var open: [SlotHolder: [(id: PackID, text: String)]] = [:]
 
-    /// - Parameter inUse: the keys that something is sealed for on purpose.
+    /// - Parameter inUse: the keys that the settings seal packs for.
     init(_ dropped: [SlotHolder: Set<PackID>], inUse: Set<KeyID>) {
         (self.dropped, self.inUse) = (dropped, inUse)
     }
 
-    /// Notes a listed pack. What a key in use opens is as it should be, but for a pack that this publication took from it.
+    /// Notes a listed pack. A key in use is expected to open it, unless this publication dropped that key from the pack.
     ///
     /// - Parameter holders: of the slots of the pack.
     mutating func note(
@@ -130,7 +130,7 @@ struct DroppedKeys {
                     remedy:
                         "under a new ID a pack gets a new one. Earlier metadata with the old slots stay at the host until their"
                         + " snapshots have expired and all but the last version of each pack are pruned; those that list a pack which"
-                        + " is listed no more stay longer",
+                        + " is no longer listed stay longer",
                     hint: .pruningToLastVersions))
         }
         return warnings

@@ -3,7 +3,7 @@ public import SystemPackage
 public import VaultBase
 import VaultFileSystem
 
-/// Makes a pack file and the manifest beside it. Neither has its name before it is complete and on the disk.
+/// Makes a pack file and the manifest beside it. Each gets its name only when it is complete and on the disk.
 public struct PackFileSealing: Sendable {
     public let pack: FilePath
     public let manifest: FilePath
@@ -52,7 +52,7 @@ public struct PackFileSealing: Sendable {
     }
 }
 
-/// A sealed pack that only lacks its name, which follows from its content.
+/// A sealed pack without its final name, which follows from its content.
 struct UnnamedPack: ~Copyable {
     let result: SealingResult
     private let scratch: ScratchFile

@@ -46,7 +46,7 @@ public struct PackSource: ~Copyable {
     }
 }
 
-/// Where the files of a pack or of a resource tree come from, and for whom they are sealed, as `vault.json` declares it.
+/// The source of the files of a pack or a resource tree, and its audiences, as `vault.json` declares them.
 struct DeclaredSource: Sendable {
     /// Of the pack or the tree.
     let id: PackID

@@ -6,7 +6,7 @@ public import VaultCrypto
 import VaultFileSystem
 public import VaultSite
 
-/// What an author's command is given beside the vault and the change that it makes.
+/// The options of an author's command, beside the vault and the change.
 public struct AuthorRequest: Sendable {
     /// Packs without an audience are sealed for exactly these vault keys; nil uses those in the vault's ``VaultFolder/vaultKeys``.
     /// Where every pack is for an audience, a publication refuses given keys (`.usage`): no pack would use them.
@@ -14,7 +14,7 @@ public struct AuthorRequest: Sendable {
     /// For encrypted signing keys.
     public var passphrase: PassphraseSource?
     public let now: UTCTime
-    /// The host to go on from, where `site/` is incomplete: then only new files are written there.
+    /// The host to continue from, if `site/` is incomplete: then only new files are written there.
     public var host: Site?
     /// The least expiry of all metadata, for offline media.
     public var offlineUntil: UTCTime?
@@ -22,9 +22,9 @@ public struct AuthorRequest: Sendable {
     public var compression: Compression?
     /// Limit for sources that are archives.
     public var unpackingLimit = UnpackingLimit.standard
-    /// Whether what 'plan' finds refuses a publication (`.limit`), before anything is sealed.
+    /// Whether findings of 'plan' refuse a publication (`.limit`), before anything is sealed.
     public var isStrict = false
-    /// Whether something may be restored that only keys removed from the root have signed.
+    /// Whether versions may be restored that are signed only by keys removed from the root.
     public var acceptsRemovedKeys = false
 
     public init(keys: (any KeyProvider)?, now: UTCTime) {
@@ -35,8 +35,8 @@ public struct AuthorRequest: Sendable {
 
 /// The state of one command on a vault: each part is read and verified once, under the publisher's lock.
 ///
-/// Publications, promotions, restorations and changes of keys each propose a ``ProposedChange``; ``publish(_:into:)`` alone carries it
-/// out, or says what it would do.
+/// Publications, promotions, restorations and changes of keys each propose a ``ProposedChange``; ``publish(_:into:)`` alone carries
+/// it out or reports it.
 struct AuthorSession {
     let vault: VaultFolder
     var settings: VaultSettings
@@ -76,18 +76,18 @@ struct AuthorSession {
     /// The vault's own.
     var vaultKeys: any KeyProvider { request.keys ?? FileKeyProvider(path: vault.vaultKeys) }
 
-    /// What the user should know of the published state.
+    /// Warnings about the published state.
     var warnings: [Finding] { host?.warnings ?? published.site?.warnings ?? [] }
 
     /// The packs that the sources were published as.
     var sourceListing: OwnPacks { published.ownPacks(in: settings.structure.sourceChannel) }
 
-    /// What the vault itself lists in the other channels.
+    /// The vault's own listings of the other channels.
     var promotedListings: [OwnPacks] {
         settings.structure.channels.dropFirst().map(published.ownPacks)
     }
 
-    /// What opaque IDs among targets stand for, as far as a key here opens a table of any channel.
+    /// The names of opaque IDs among targets, as far as a given key opens a table of any channel.
     func names(of records: [TargetRecord]) async throws(VaultError) -> PackNames {
         let packs = OwnPacks(of: records)
         guard packs.hasOpaqueNames else { return PackNames() }

@@ -6,17 +6,17 @@ import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
-/// What a vault is to publish next: its packs may be sealed, and nothing of it is signed or visible yet.
+/// The change that a vault is to publish next: its packs may be sealed, and nothing is signed or visible yet.
 struct ProposedChange {
-    /// What the vault itself lists in these channels from now on; other channels stay as they are.
+    /// The vault's next listings of these channels; other channels do not change.
     var listing: [Channel: [TargetRecord]] = [:]
-    /// What opaque IDs in any channel stand for, as far as that is known; nil for what the listed tables say.
+    /// The names of opaque IDs in any channel, as far as they are known; nil takes them from the listed tables.
     var names: PackNames?
-    /// What teams deliver, which is published with it.
+    /// The deliveries of teams that are published with it.
     var deliveries: [TeamDelivery]
     /// Of the keys that the root names.
     var keys: KeyChange?
-    /// What `vault.json` is to say; nil where it stays.
+    /// The new text of `vault.json`; nil if it does not change.
     var settings: VaultSettings?
 
     /// A change of the root, or of the key in a role's own file and the root.
@@ -24,11 +24,11 @@ struct ProposedChange {
         case root(RootChange)
         case rotation(TopLevelRole)
 
-        /// The key that the root will name, of those that others made.
+        /// The key that the root will name, if it was made elsewhere.
         var addedKey: VerifyingKey? { if case .root(let change) = self { change.addedKey } else { nil } }
     }
 
-    /// Where a change goes.
+    /// Where a change is written.
     enum Output {
         /// Into the vault: it is carried out.
         case vault
@@ -51,7 +51,7 @@ public struct MetadataReport: Sendable {
 }
 
 extension AuthorSession {
-    /// Carries a change out, or says what it would do. The order: every refusal of the host; keys and the draft of the next root; what an
+    /// Carries a change out, or reports it. The order: checks of the host; keys and the draft of the next root; files that an
     /// earlier run left to upload; the settings; then metadata, the timestamp last.
     ///
     /// - Throws: `usage` for a name within the paths of a team; `untrusted` for a host that shows an older state, `busy` where another
@@ -85,9 +85,9 @@ extension AuthorSession {
         change.listing[settings.structure.sourceChannel] ?? sourceListing.records
     }
 
-    /// Writes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
-    /// site's folder, to be uploaded, the timestamp last: the host's own where no other was signed, as with a root alone. A file of
-    /// that name there was never uploaded: it is replaced.
+    /// Writes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its site's folder,
+    /// to be uploaded, the timestamp last: the host's own where no other was signed, as with a root alone. A file of that name in
+    /// this folder was never uploaded, so it is replaced.
     func write(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
         let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
         guard vault.followsHost else { return tree }

@@ -48,7 +48,7 @@ struct CurrentSite {
         guard try FileSystem.exists(firstRoot) else {
             throw VaultError(
                 .missing, "the site is not here", at: firstRoot.string,
-                remedy: "restore site/ from your host or backup, or go on from what the host has",
+                remedy: "restore site/ from your host or backup, or continue from the state of the host",
                 hint: .publishingFromHost)
         }
         if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {
@@ -113,7 +113,7 @@ extension MetadataRole {
 /// The targets that a vault itself lists.
 struct OwnPacks {
     let packs: [ListedPack]
-    /// Targets that are no packs, or not completely readable; they stay listed.
+    /// Targets that are not packs, or not completely readable; they stay listed.
     let otherTargets: [TargetRecord]
 
     var records: [TargetRecord] { otherTargets + packs.map(\.target) }
@@ -126,7 +126,7 @@ struct OwnPacks {
         var packs: [ListedPack] = []
         var otherTargets: [TargetRecord] = []
         for record in records {
-            // What a newer release published is not changed here.
+            // The content of a newer release is not changed.
             if let listing = try? ListedPack(record), listing.isComplete {
                 packs.append(listing)
             } else {
@@ -143,8 +143,8 @@ struct OwnPacks {
     }
 }
 
-/// What a team has published so far: the metadata of its one role. Another vault's site delegates to that role; the team's
-/// own vault has no root.
+/// The state that a team has published: the metadata of its one role. Another vault's site delegates to that role; the team's own
+/// vault has no root.
 struct PublishedTeamRole {
     let role: MetadataRole
     let keys: SigningKeys

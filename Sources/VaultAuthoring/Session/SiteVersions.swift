@@ -74,7 +74,7 @@ struct SiteVersions: Equatable {
 
 extension SiteVersions {
     func problem(of role: MetadataRole, after earlier: SiteVersions) -> String {
-        // A lower root alone says little: the timestamp is what people know.
+        // The version of the root alone says little: users know the timestamp.
         let role = role == .root ? MetadataRole.timestamp : role
         return
             "it has \(role) version \(self[role]) under root version \(root), but version \(earlier[role]) was published from here, under"
@@ -114,13 +114,13 @@ extension SiteVersions {
     }
 }
 
-/// What was published last from this vault: a line `ROOT TIMESTAMP SHA256` with the versions of both, then the names of the
+/// The versions that this vault published last: a line `ROOT TIMESTAMP SHA256` with the versions of both, then the names of the
 /// other files, such as `7.snapshot.json`. Clients would refuse metadata that follow older ones, such as a restored backup of
 /// `site/`.
 extension VaultFolder {
     private var memory: FilePath { path.appending(".published") }
 
-    /// Throws `untrusted` when the site is older than what clients may have seen. Returns what the user should know.
+    /// Throws `untrusted` when the site is older than what clients may have seen. Returns a warning for the user.
     func requireNewest(_ tree: TargetTree?) async throws(VaultError) -> [Finding] {
         let versions = tree.map { SiteVersions($0) } ?? .none
         let last = try lastPublished().versions
@@ -133,13 +133,14 @@ extension VaultFolder {
         case .older(let role):
             throw VaultError(
                 .untrusted, versions.problem(of: role, after: last), at: site.string,
-                remedy: "get the newest site/ from your host or backup, or go on from what the host has",
+                remedy:
+                    "get the newest site/ from your host or backup, or continue from the state of the host",
                 hint: .publishingFromHost)
         }
     }
 
-    /// Throws `untrusted` when a host is older than what was published from here, or waits to be uploaded. Returns what the user
-    /// should know.
+    /// Throws `untrusted` when a host is older than what was published from here, or waits to be uploaded. Returns a warning for
+    /// the user.
     ///
     /// - Parameter roots: the host's, from the first one on.
     func requireNoNewer(
@@ -168,8 +169,8 @@ extension VaultFolder {
     }
 
     private var uploadRemedy: String {
-        "upload \(site) first; where that is refused, since another publisher has taken its numbers, or where it is to be published by"
-            + " nobody, remove \(memory), and all but *.root.json from \(siteMetadata): nobody has seen what they hold"
+        "upload \(site) first; where that is refused, since another publisher has taken its numbers, or to discard it,"
+            + " remove \(memory), and all but *.root.json from \(siteMetadata): no client has seen their content"
     }
 
     /// Of the timestamp in the site's folder, with the newest of the host's roots that verifies it.

@@ -83,7 +83,7 @@ struct MetadataSigning {
         _ role: MetadataRole, for trusts: [RoleTrust], lastingBeyond expires: UTCTime, _ content: Content
     ) throws(VaultError) -> SignedMetadata? {
         guard let pendingFile = try pending.file(of: role), pendingFile.document.expires > expires,
-            // A file that is due for renewal itself is no help.
+            // A file that is due for renewal itself does not help.
             !period.isDue(role, expiring: pendingFile.document.expires), try matches(pendingFile, content)
         else { return nil }
         let file = SignedMetadata(pendingFile).keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))

@@ -40,7 +40,7 @@ struct PendingMetadata {
             let metadata = try UnverifiedMetadata(parsingPending: bytes, as: role, place: path.string)
             guard try written().contains(Self.digest(of: metadata.document.signed)) else {
                 throw VaultError(
-                    .corrupt, "it does not say what this vault wrote there", at: path.string, remedy: "")
+                    .corrupt, "its content is not what this vault wrote there", at: path.string, remedy: "")
             }
             guard metadata.document.version == newest else {
                 throw VaultError(
@@ -71,7 +71,8 @@ struct PendingMetadata {
         }
     }
 
-    /// Digests of what the vault wrote: `pending/` travels, and the vault's keys must sign nothing that others added.
+    /// Digests of what the vault wrote: `pending/` is copied between machines, and the vault's keys must not sign files that were
+    /// added elsewhere.
     private func written() throws(VaultError) -> Set<SHA256Digest> {
         guard try FileSystem.exists(vault.pendingDigests) else { return [] }
         let lines = try DurableFile.read(vault.pendingDigests, limit: 16 << 20).split(

@@ -110,7 +110,7 @@ final class SigningKey: Sendable {
                 .key, "this signing key is encrypted", at: path.string,
                 remedy: "give its passphrase", hint: .passphrase)
         }
-        // A failure to get it names its own source.
+        // An error of the passphrase's source names that source.
         let secret = try passphrase.passphrase()
         self.init(
             try Self.naming(path) { () throws(VaultError) in
@@ -127,7 +127,7 @@ final class SigningKey: Sendable {
         let file = try OpenFile(reading: path)
         guard try file.status().permissions & 0o077 == 0 else {
             throw VaultError(
-                .key, "others may read this signing key", at: path.string,
+                .key, "other users may read this signing key", at: path.string,
                 remedy: "run: chmod 600 \(path.string)")
         }
         return try SecretBytes(capacity: limit) { room throws(VaultError) in

@@ -5,7 +5,7 @@ import VaultBase
 import VaultFileSystem
 import VaultSite
 
-/// The files of packs that a team delivers. Nothing is reserved or written for a file that is not the signed one.
+/// The files of packs that a team delivers. No disk space is reserved or written for a file that is not the signed one.
 extension TeamDelivery {
     /// Copies the files of these packs that the site does not have: all of them, or none.
     func copyPacks(_ records: [TargetRecord], into output: FilePath) throws(VaultError) {
@@ -38,7 +38,7 @@ extension TeamDelivery {
     private func isMissing(_ record: TargetRecord, in output: FilePath) throws(VaultError) -> Bool {
         guard let id = PackID(targetPath: record.path) else {
             throw VaultError(
-                .untrusted, "it lists '\(record.path.excerpt)', which is no pack", at: folder.path.string,
+                .untrusted, "it lists '\(record.path.excerpt)', which is not a pack", at: folder.path.string,
                 remedy: "let the team publish its packs alone")
         }
         guard id.description != PackNames.packID else {
@@ -79,7 +79,7 @@ extension TeamDelivery {
         [deliveredPath(of: listed.target), vault.targets.appending(listed.target.hostedPath)]
     }
 
-    /// Throws unless the file is the signed one. What costs least comes first.
+    /// Throws unless the file is the signed one. The cheapest checks come first.
     private func require(_ record: TargetRecord, at source: FilePath) throws(VaultError) {
         let file = try OpenFile(reading: source)
         let size = try file.status().size
@@ -111,7 +111,7 @@ extension VerifiedTargets {
         "_type", "spec_version", "version", "expires", "targets", "delegations", MetadataDraft.roleMember,
     ]
 
-    /// Throws `untrusted` for large members that are nothing which a team may list.
+    /// Throws `untrusted` for large members that a team may not list.
     func requireKnownMembers(at place: String) throws(VaultError) {
         var unknown = json
         for name in Self.knownMembers { unknown[name] = nil }

@@ -31,8 +31,8 @@ struct TeamDelivery {
 
     private static let keyLimit = 1 << 16
 
-    /// Reads the team's public keys, and its newest metadata. Throws for keys that the settings name and that can't be read;
-    /// what is wrong in the team's own folder is for ``files(versionsAreReset:into:)`` to throw.
+    /// Reads the team's public keys, and its newest metadata. Throws for keys that the settings name and that can't be read; errors
+    /// in the team's own folder are thrown by ``files(versionsAreReset:into:)``.
     init(
         of team: SiteStructure.Team, to vault: VaultFolder, listed: MetadataReference?, hosted: TargetTree?,
         now: UTCTime
@@ -57,7 +57,7 @@ struct TeamDelivery {
             let pem = try DurableFile.read(path, limit: Self.keyLimit)
             guard let key = VerifyingKey(pem: pem.span) else {
                 throw VaultError(
-                    .key, "it is no public key in PEM", at: path.string,
+                    .key, "it is not a public key in PEM", at: path.string,
                     remedy: "get it from the team, as 'openssl pkey -pubout' writes it")
             }
             keys.append(MetadataKey(key))
@@ -91,7 +91,7 @@ struct TeamDelivery {
         return targets
     }
 
-    /// Whether the team has other metadata than the site lists.
+    /// Whether the team's metadata differs from the listed one.
     var isNew: Bool { newest.map { SignedMetadata($0).reference != listed } ?? false }
 
     /// The team's newest metadata, unless the site lists it already. Copies the files that it lists and the site does not have.
@@ -131,7 +131,7 @@ struct TeamDelivery {
                 .untrusted, "it delegates to others, which a team can't", at: path.string,
                 remedy: "name each team in \(vault.settings.string)")
         }
-        // What the site lists already may have expired: the packs of other teams must still be published.
+        // Listed metadata may have expired: the packs of other teams must still be published.
         guard listed == file.reference || !targets.hasExpired(at: now) else {
             throw VaultError(
                 .untrusted, "it expired at \(targets.expires)", at: path.string,
@@ -173,7 +173,7 @@ extension TeamDelivery {
     private static let versionLimit: Int64 = 1_000_000
 
     /// How many files are looked at for the newest one that the team's keys signed. The team's own `publish` continues from the
-    /// highest file in its folder, so more files above it come from somebody else.
+    /// highest file in its folder, so more files above it are not the team's.
     private static let candidateLimit = 64
 
     /// How many bytes of such files are parsed.

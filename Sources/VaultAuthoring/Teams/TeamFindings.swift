@@ -4,7 +4,7 @@ import VaultBase
 import VaultCrypto
 import VaultSite
 
-/// What is wrong, or probably a mistake, with what teams deliver; 'plan' and each publication, tried or real, find the same.
+/// Errors and probable mistakes in the deliveries of teams. 'plan' and each publication, also a dry run, find the same.
 /// ``TeamPathConflicts`` are the only other ones: they need the files.
 extension [TeamDelivery] {
     /// Throws `.usage` where a path of the site's own is within those of a team.
@@ -46,8 +46,8 @@ extension [TeamDelivery] {
     }
 
     /// Packs with a granted tag, sealed for none of the vault keys of the site's own packs of that tag. A request for a tag needs
-    /// all of its packs, so a client with the keys of the site alone is refused what it could have before. Of packs that are a team's by
-    /// their paths, in the order of the settings.
+    /// all of its packs, so a client with only the site's keys is refused a tag that it could use before. Only packs within a
+    /// team's own paths count, in the order of the settings.
     func keyMismatches(beside own: TagKeys) -> [Finding] {
         enumerated().flatMap { number, delivery in
             var found: [String: (count: Int, first: PackID)] = [:]
@@ -117,7 +117,7 @@ struct TagKeys {
         for pack in packs { add(pack.tags, Set(pack.slots.map(\.keyID))) }
     }
 
-    /// Those for which packs will be sealed. Keys are read only for packs with one of some tags: a source of keys may ask somebody.
+    /// Those for which packs will be sealed. Keys are read only for packs with one of some tags: a source of keys may ask the user.
     init(
         of packs: [ContentPlan.Pack], with tags: Set<String>, for authorKeys: AuthorKeys
     ) async {

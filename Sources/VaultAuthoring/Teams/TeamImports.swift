@@ -25,7 +25,7 @@ struct TeamImports {
                     files.append(file)
                 }
             } catch {
-                // Whatever it is: the packs of others are published.
+                // Whatever the error is, the packs of other teams are published.
                 guard let listed = delivery.listed, !error.isCancellation else { throw error }
                 warnings.append(
                     Finding(
@@ -49,12 +49,12 @@ struct TeamImports {
             .filter { paths.insert($0.hostedPath).inserted }.saturatingSum(\.length)
     }
 
-    /// What only the teams can repair in a site that was published with these files.
+    /// Errors that only the teams can repair in a site that was published with these files.
     func warnings(of tree: TargetTree?, after old: TargetTree?, _ period: SigningPeriod) -> [Finding] {
         warnings(of: tree, after: old, period, listingNext: [])
     }
 
-    /// The same before anything is published. What the site lists already counts by the settings of now.
+    /// The same before anything is published. Listed packs are checked by the present settings.
     func warnings(beforePublishingAfter tree: TargetTree?, _ period: SigningPeriod) -> [Finding] {
         let next = deliveries.filter { delivery in
             guard let newest = delivery.newest else { return false }

@@ -5,7 +5,7 @@ import VaultCrypto
 import VaultSite
 
 /// Paths that packs of teams have with other content than another pack of the same tree of files: packs that requests by tag can
-/// show together. Of packs that no key here opens nothing is known.
+/// show together. The files of packs that no given key opens are not known.
 ///
 /// One pack is open at a time, and what is remembered and read of all is bounded by ``TeamComparisonBudget``.
 struct TeamPathConflicts {
@@ -90,7 +90,7 @@ struct TeamPathConflicts {
             return InMemoryKeyProvider(KeyRing())
         }
         do throws(VaultError) { return InMemoryKeyProvider(try await keys.allKeys()) } catch {
-            // Without keys nothing is known of their packs.
+            // Without keys the files of their packs are not known.
             guard !error.isCancellation else { throw error }
             return InMemoryKeyProvider(KeyRing())
         }
@@ -221,7 +221,7 @@ struct TeamPathConflicts {
     }
 }
 
-/// How much of what teams deliver is compared with other packs: a team decides neither the memory nor the time of a plan.
+/// Limits of the comparison of teams' packs with other packs, so that a team can't decide the memory or the time of a plan.
 struct TeamComparisonBudget {
     /// The most files of one path; more of them are not compared with one another.
     static let filesPerPath = 64

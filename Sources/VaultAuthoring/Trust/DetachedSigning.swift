@@ -7,7 +7,7 @@ import VaultSite
 
 /// Adds signatures to a pending file, where the keys are kept; no vault is needed.
 public struct DetachedSigning: Sendable {
-    /// What the file contains, for the person who signs it.
+    /// A summary of the file's content, for the person who signs it.
     public struct Report: Sendable {
         public let role: MetadataRole
         public let version: Int64
@@ -27,7 +27,7 @@ public struct DetachedSigning: Sendable {
     /// - Parameters:
     ///   - keys: PEM files with keys to sign with.
     ///   - copies: copies of the file with signatures to merge.
-    /// - Throws: `untrusted` for a file that is no metadata, or a copy that says something else; `key`, `io`. The file is
+    /// - Throws: `untrusted` for a file that is not metadata, or a copy that says something else; `key`, `io`. The file is
     ///   as it was then.
     public func run(
         keys: [FilePath], copies: [FilePath], passphrase: PassphraseSource?

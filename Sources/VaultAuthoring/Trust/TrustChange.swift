@@ -5,7 +5,7 @@ public import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
-/// Changes who signs for a vault's site, in an order that locks no client out: metadata that old and new keys signed first,
+/// Changes the signing keys of a vault's site, in an order that locks no client out: metadata that old and new keys signed first,
 /// then the root that names the new keys; the next publication drops the old signatures.
 public struct TrustChange: Sendable {
     private let vault: VaultFolder
@@ -112,7 +112,7 @@ public enum RootChange: Sendable {
         switch self {
         case .addKey(let key, _):
             guard !trust.keys.contains(where: { $0.key == key }) else {
-                throw refusal("the key signs for it already", "nothing is to be done")
+                throw refusal("the key signs for it already", "nothing needs to be done")
             }
             keys.append(MetadataKey(key))
         case .removeKey(let prefix, _):
@@ -130,7 +130,9 @@ public enum RootChange: Sendable {
             keys = keys.filter { $0.key != old } + [MetadataKey(new)]
         }
         let changed = RoleTrust(keys, threshold: threshold)
-        guard changed != trust else { throw refusal("this is how it is already", "nothing is to be done") }
+        guard changed != trust else {
+            throw refusal("the role is like this already", "nothing needs to be done")
+        }
         let count = Set(changed.keys.map(\.key)).count
         guard changed.threshold >= 1, changed.threshold <= count else {
             throw refusal(
@@ -199,7 +201,7 @@ struct KeyRotation {
         try rename(old, &roots)
     }
 
-    /// Names are for people: the root decides for which role a key signs.
+    /// Names are only for people: the root decides for which role a key signs.
     private func rename(_ old: VerifyingKey, _ roots: inout RootRenewal) throws(VaultError) {
         let name = "\(role.rawValue).\(MetadataKey(old).id.description.prefix(8)).pem"
         try roots.signing.keys.move(own, to: folder.appending(name), replacing: true)

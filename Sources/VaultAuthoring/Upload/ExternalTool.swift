@@ -29,7 +29,7 @@ struct ExternalTool: Sendable {
                     guard block[index] == UInt8(ascii: "\n") else {
                         guard rest.count < 64 << 10 else {
                             throw VaultError(
-                                .unavailable, "it listed a line of over 64 KiB", at: "program \(program)",
+                                .unavailable, "its list has a line of over 64 KiB", at: "program \(program)",
                                 remedy: "find out what has such a name at the destination")
                         }
                         rest.append(block[index])
@@ -155,7 +155,7 @@ struct DestinationAddress: Sendable {
             // A URL as a value without quotes reaches into what follows.
             shown = "\(text[..<options]),…" + (path.contains("@") || path.contains("//") ? "" : path)
         } else if let at = path.prefix(while: { $0 != "/" }).lastIndex(of: "@") {
-            // Such as `user:password@host:/folder`, which is no remote.
+            // Such as `user:password@host:/folder`, which is not a remote.
             shown = "\(text[..<index]):…\(text[at...])"
         } else {
             shown = text

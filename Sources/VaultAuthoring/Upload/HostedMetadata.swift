@@ -22,7 +22,8 @@ struct HostedMetadata {
     /// The names of all roots that are there.
     var roots: [MetadataFileName] { files.filter { $0.role == .root } }
 
-    /// The files with higher versions than these, the newest of each role first. What is longer than metadata may be is none.
+    /// The files with higher versions than these, the newest of each role first. Files that are longer than metadata may be are
+    /// ignored.
     func newer(than versions: [MetadataRole: Int64]) -> [MetadataRole: [MetadataFileName]] {
         var newer: [MetadataRole: [MetadataFileName]] = [:]
         for file in files {
@@ -92,7 +93,7 @@ struct UploadedMetadata: MetadataSource {
             return nil
         }
         if let bytes = try site.metadata(named: name, limit: limit) { return bytes }
-        // The site says what is newest, never the destination.
+        // The site decides what is newest, never the destination.
         return name == MetadataRole.timestamp.fileName ? nil : try hosted.metadata(named: name, limit: limit)
     }
 
@@ -106,7 +107,7 @@ struct UploadedMetadata: MetadataSource {
 // MARK: - Refusals
 
 extension UploadedMetadata {
-    /// Roots of the destination from the first one on, without a gap; no client reads one behind a gap.
+    /// Roots of the destination from the first one on, without a gap; no client reads a root after a gap.
     func unbroken(_ roots: [MetadataFileName]) throws(VaultError) -> [MetadataFileName] {
         let hosted = Dictionary(roots.map { ($0.version, $0) }) { first, _ in first }
         let own = Set(try ownRoots())
@@ -127,8 +128,8 @@ extension UploadedMetadata {
             at: destination.name, remedy: RollbackCheck.again)
     }
 
-    /// Throws `busy` where the site has other content under a number that the destination's newest state lists: it does not follow that
-    /// state, whatever numbers it has reached since.
+    /// Throws `busy` where the site has other content under a number that the destination's newest state lists: it does not
+    /// continue that state, even if its own version numbers are higher.
     func requireDescent(from seen: SeenMetadata) throws(VaultError) {
         let snapshot = MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)
         for name in [snapshot] + (seen.snapshot?.hostedNames ?? []) {

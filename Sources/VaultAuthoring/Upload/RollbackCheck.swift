@@ -2,18 +2,18 @@ import UpdateFramework
 import VaultBase
 import VaultSite
 
-/// Compares a site with what clients of a destination may have seen.
+/// Compares a site with the versions that clients of a destination may have seen.
 ///
-/// With a root that removes a key of the timestamp or the snapshot clients forget versions (TUF section 5.3.11), since a thief of that key
-/// may have raised them. Here each role counts by itself: what keys have signed that the newest root still names is the publisher's own, and
-/// a site below it is an old one, whatever its root lets clients forget.
+/// With a root that removes a key of the timestamp or the snapshot clients forget versions (TUF section 5.3.11), since a thief of
+/// that key may have raised them. Here each role counts by itself: metadata that is signed by keys which the newest root still
+/// names is the publisher's own, and a site with lower versions is an old one, whatever its root lets clients forget.
 struct RollbackCheck {
     static let again = "publish again with --against and the host's URL, then upload"
     /// Keeps new roots, which no host need have.
     private static let goingOn =
         again
-        + "; where that is refused, remove the vault's .published, and all but *.root.json from the site's metadata/, before: nobody has seen"
-        + " what they hold"
+        + "; where that is refused, remove the vault's .published, and all but *.root.json from the site's metadata/, before: no client has"
+        + " seen their content"
 
     private let own: SeenMetadata
     private let seen: SeenMetadata?
@@ -79,7 +79,7 @@ struct RollbackCheck {
             remedy: goingOn)
     }
 
-    /// What the site puts in place of a newer timestamp, as clients forget that.
+    /// The site's replacement for a newer timestamp, which clients forget.
     var warnings: [Finding] {
         guard let seen, !hasCurrentTimestamp, own.timestamp.version < seen.timestamp.version,
             let newest = roots.last
@@ -132,7 +132,7 @@ extension RollbackCheck {
         }
     }
 
-    /// Who may have signed each role that the site lists.
+    /// The keys that may have signed each role that the site lists.
     private func signers(of tree: TargetTree) -> [MetadataRole: SignatureHistory] {
         let own = SignatureHistory(of: .targets, under: roots)
         var signers = Dictionary(

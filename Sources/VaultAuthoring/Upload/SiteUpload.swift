@@ -81,7 +81,7 @@ public struct SiteUpload: Sendable {
             in: site, to: destination, hosted: &hosted, pinnedRoot: pinnedRoot, now: now)
         guard uploaded.tree.chain.timestamp.bytes == timestamp else {
             throw VaultError(
-                .busy, "somebody has published into the site meanwhile", at: site.string,
+                .busy, "another process has published into the site meanwhile", at: site.string,
                 remedy: "upload again")
         }
         let metadata = try uploaded.metadataToWrite(hosted)
@@ -135,7 +135,7 @@ public struct SiteUpload: Sendable {
         try FileSystem.createFolders(again.appending("metadata"), permissions: 0o700)
         guard try await work.hosted.presentTimestamp(scratch: again) != work.seen else { return }
         throw VaultError(
-            .busy, "somebody else has uploaded there meanwhile", at: destination.name,
+            .busy, "another publisher has uploaded there meanwhile", at: destination.name,
             remedy: "publish again with --against and the host's URL, then upload")
     }
 }

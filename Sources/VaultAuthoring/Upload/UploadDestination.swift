@@ -81,7 +81,7 @@ public enum UploadDestinations {
         case "http" where hasColon, "https" where hasColon:
             throw refusal("nothing can be written to an http or https URL")
         case "file" where hasColon:
-            guard let folder = try SiteLocation(text).path else { throw refusal("it is no folder") }
+            guard let folder = try SiteLocation(text).path else { throw refusal("it is not a folder") }
             return FolderDestination(folder)
         case "rsync" where hasColon:
             let rest = String(text.dropFirst("rsync:".count))
@@ -174,7 +174,8 @@ struct FolderDestination: UploadDestination {
             } catch {
                 guard isNew, (try? FileSystem.exists(target)) == true else { throw error }
                 throw VaultError(
-                    .busy, "somebody else has written it meanwhile", at: target.string, remedy: "upload again"
+                    .busy, "another process has written it meanwhile", at: target.string,
+                    remedy: "upload again"
                 )
             }
         }

@@ -114,7 +114,7 @@ extension UploadedSite {
         return try await SeenMetadata(in: source, under: roots)
     }
 
-    /// A timestamp at the destination that is not the site's own is nothing to go on from.
+    /// A publication can't continue from a timestamp at the destination that is not the site's own.
     private static func seen(
         under roots: [VerifiedRoot], in hosted: inout HostedMetadata, at destination: any UploadDestination
     ) async throws(VaultError) -> SeenMetadata? {
@@ -124,7 +124,7 @@ extension UploadedSite {
         } catch {
             guard error.category == .untrusted else { throw error }
             throw VaultError(
-                .untrusted, "what is there is no timestamp of this site: \(error.problem)",
+                .untrusted, "the file there is not a timestamp of this site: \(error.problem)",
                 at: destination.place(of: "metadata/\(role.fileName)"),
                 remedy:
                     "check the destination; remove the file there only if you know that this site is the newest"
@@ -139,7 +139,7 @@ extension UploadedSite {
             warnings.append(
                 Finding(
                     refusal.error.with(
-                        problem: "what '\(refusal.role)' lists is left out: \(refusal.error.problem)"),
+                        problem: "packs listed by '\(refusal.role)' are left out: \(refusal.error.problem)"),
                     as: .warning, at: refusal.role.name))
         }
         return warnings
@@ -268,7 +268,7 @@ extension UploadedSite {
             files.append(file)
         }
         for record in tree.recordsOfAllChannels {
-            // A team may list what is no pack. Clients find none of it, and the site has no copy.
+            // A team may list what is not a pack. Clients find none of it, and the site has no copy.
             if PackID(targetPath: record.path) == nil, !OwnRoles.contains(record.signer ?? .targets) {
                 continue
             }

@@ -18,7 +18,7 @@ public struct AppleManifest: Sendable {
 
     private static let known = ["assetPackID", "downloadPolicy", "fileSelectors", "language"]
 
-    /// - Throws: `.usage` for what can't be expressed here, `.corrupt` for what is no such manifest.
+    /// - Throws: `.usage` for what can't be expressed here, `.corrupt` for what is not such a manifest.
     public init(reading path: FilePath) throws(VaultError) {
         let json = try JSONSource(parsing: DurableFile.read(path, limit: 1 << 20), name: path.string).located
         let name = try json.required("assetPackID")

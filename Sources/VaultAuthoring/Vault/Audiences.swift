@@ -42,7 +42,8 @@ struct Audiences: Sendable {
         }
         guard !names.isEmpty else {
             throw list.error(
-                .usage, "a pack for nobody opens for nobody", remedy: "name an audience, or remove \"for\"")
+                .usage, "no key would open a pack for no audience",
+                remedy: "name an audience, or remove \"for\"")
         }
         return names
     }

@@ -38,7 +38,8 @@ extension MetadataLifetime {
             guard let value = try json[key] else { return standard }
             let days = try value.integer()
             guard (1...3650).contains(days) else {
-                throw value.error(.usage, "\(days) days are no period for \(key)", remedy: "use 1 to 3650")
+                throw value.error(
+                    .usage, "\(days) days are not a valid period for \(key)", remedy: "use 1 to 3650")
             }
             return Int(days)
         }
@@ -62,7 +63,7 @@ extension PackOffer {
         return tags
     }
 
-    /// Words that differ, in a member that may be absent.
+    /// Distinct words, in an optional member.
     static func tags(in member: String, of json: LocatedJSON) throws(VaultError) -> [String] {
         var known: Set<[UInt8]> = []
         return try (json[member]?.elements() ?? []).map { element throws(VaultError) in

@@ -33,7 +33,7 @@ public struct VaultSettings: Sendable {
                 let number = try value.integer()
                 guard number >= 1 else {
                     throw value.error(
-                        .usage, "\(number) is no version for \"pin\"", remedy: "use a number from 1 on")
+                        .usage, "\(number) is not a version for \"pin\"", remedy: "use a number from 1 on")
                 }
                 return UInt64(number)
             }
@@ -132,7 +132,7 @@ public struct VaultSettings: Sendable {
         if let tree = resources.first(where: { $0.apps != .all }) {
             throw place.error(
                 .usage,
-                "\"apps\" of the resources '\(tree.family)' would need the names of packs that are made no more",
+                "\"apps\" of the resources '\(tree.family)' would need the names of packs that are no longer made",
                 remedy: "remove one of the two")
         }
     }

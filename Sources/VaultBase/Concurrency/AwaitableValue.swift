@@ -28,8 +28,8 @@ public final class AwaitableValue<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until `take` returns a result for the value; nil when the task is cancelled before. `take` may change the
-    /// value when it returns a result; that change wakes nobody. It must not change it when it returns nil.
+    /// Waits until `take` returns a result for the value; nil when the task is cancelled before. `take` may change the value when
+    /// it returns a result; that change wakes no waiting task. It must not change it when it returns nil.
     public func wait<R: Sendable>(for take: @Sendable (inout Value) -> R?) async -> R? {
         while !Task.isCancelled {
             let (result, changes, number) = state.withLock { state in

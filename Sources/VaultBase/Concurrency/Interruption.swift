@@ -40,6 +40,7 @@ public func pause(for time: Duration, at place: String) async throws(VaultError)
 extension VaultError {
     public static func timeIsUp(_ more: String = "", at place: String) -> VaultError {
         VaultError(
-            .busy, "the time is up\(more)", at: place, remedy: "start it again: it goes on where it stopped")
+            .busy, "the time is up\(more)", at: place, remedy: "start it again: it continues where it stopped"
+        )
     }
 }

@@ -135,6 +135,6 @@ public enum Parallelism {
     /// Nil for no limit. An object: optimised code of Swift 6.3 crashes when a closure itself is bound to a task.
     @TaskLocal public static var limit: Limit?
 
-    /// 1 at least: work that can't go on would hold its caller for ever.
+    /// 1 at least: work that can't continue would block its caller for ever.
     static var width: Int { limit.map { max(1, $0.current()) } ?? .max }
 }

@@ -1,4 +1,4 @@
-/// Something that whoever publishes, hosts or uses packs should know: what is the case, where, and what to do about it.
+/// A message for publishers, hosts or users of packs: the problem, its place, and a remedy.
 ///
 /// The code is stable; the texts are for people and may change. Control characters in untrusted names are escaped by
 /// ``description``.

@@ -145,7 +145,7 @@ public enum Hint: Sendable, Hashable {
     case unpackingLimit
     /// A manifest, or a site and its root, to check a pack against.
     case evidence
-    /// Removing from a site what nobody needs any more.
+    /// Removing files from a site that no client needs any more.
     case pruning
     /// The same, also of the versions that could be restored.
     case pruningToLastVersions

@@ -9,12 +9,12 @@ struct Access: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a program while it has the packs of some tags in access.",
         discussion: """
-            The program and its arguments stand behind '--'. None of these packs is removed or changed while it runs, or a \
-            child that has inherited its open files; a program that closes files which it did not open ends the access. Its \
-            environment names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place of this one, \
-            with its number and exit code. Packs that are missing are downloaded where --site names a site; without \
-            it they must be loaded, or wait for a key that --keys gives. Packs that are kept sealed are refused, before anything is downloaded. \
-            The program gets no key: the variable of env:NAME is unset, and the descriptor of fd:N closed (fd:0 becomes empty).
+            The program and its arguments stand behind '--'. None of these packs is removed or changed while it runs, or a child \
+            that has inherited its open files; a program that closes files which it did not open ends the access. Its environment \
+            names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place of this one, with its \
+            number and exit code. Missing packs are downloaded from the site that --site names; without it they must be loaded, or \
+            wait for a key that --keys gives. Packs that are kept sealed are refused, before anything is downloaded. The program \
+            gets no key: the variable of env:NAME is unset, and the descriptor of fd:N closed (fd:0 becomes empty).
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2

@@ -8,9 +8,9 @@ struct Downloader: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download packs to shared storage, without any key, within a budget.",
         discussion: """
-            The background role beside an app: it may be killed and started again at any time, resumes where it stopped, and \
-            leaves every pack, verified and sealed, to 'fetch' or 'unlock'. Essential packs come first with the requests \
-            install and update, and like all others with periodic. Exit code 75 says that the time was up.
+            Runs in the background beside an app. It may be killed and started again at any time, and resumes where it stopped. \
+            The packs wait, verified and sealed, for 'fetch' or 'unlock'. Essential packs come first with the requests install and \
+            update, and like all others with periodic. Exit code 75 means that the time was up.
 
             EXAMPLE
               assetvault downloader https://cdn.example.com/game --store ~/.game \\
@@ -37,7 +37,7 @@ struct Downloader: LongCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How much memory it may take, 32MiB or more, such as 64MiB: with less, fewer packs come at a time. A bare number counts bytes.",
+            "How much memory it may take, 32MiB or more, such as 64MiB: with less, fewer packs are downloaded at a time. A bare number counts bytes.",
             valueName: "bytes"))
     var memory = ByteCount(bytes: DownloaderBudget.leastMemory)
 
@@ -56,7 +56,7 @@ struct Downloader: LongCommand {
 
     @OptionGroup var progress: ProgressOption
 
-    @Flag(help: "Print what became of each pack as JSON.")
+    @Flag(help: "Print the result of each pack as JSON.")
     var json = false
 
     /// No run takes less, and a much smaller number is a mistaken unit.

@@ -10,13 +10,12 @@ struct Fetch: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
-            Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, essential and \
-            prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. A pack that none of \
-            the keys opens is no failure: named ones are downloaded and wait for their key, others are left on the site, unless \
-            --preload is given. Of a pack that \
-            the store has in part, or in an earlier version, only what is missing is downloaded (from an opened version \
-            pieces are taken with the key); --dry-run reports how much that is, without metadata and the table of opaque names. Where a tag is unknown \
-            nothing is downloaded.
+            Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, essential and prefetch \
+            packs are fetched. Without --keys packs stop in shared storage, verified and sealed. A pack that none of the keys \
+            opens is not a failure: if it was named, it is downloaded and waits for its key; other such packs are downloaded only \
+            with --preload. If the store has a pack in part, or in an earlier version, only missing pieces are downloaded (pieces \
+            of an opened version are reused with its key); --dry-run prints their size, without metadata and the table of opaque \
+            names. If a tag is unknown, nothing is downloaded.
 
             EXAMPLE
               assetvault fetch https://cdn.example.com/game --store ~/.game \\
@@ -40,7 +39,10 @@ struct Fetch: LongCommand {
         help: ArgumentHelp("Fetch the packs that have this tag; repeatable.", valueName: "tag"))
     var tags: [String] = []
 
-    @Flag(help: "Download packs, too, that none of the keys opens and nobody named: they wait for their key.")
+    @Flag(
+        help:
+            "Also download packs that were not named and that none of the keys opens: they wait for their key."
+    )
     var preload = false
 
     @Flag(help: "Fail with code 77 when the key of any wanted pack is missing.")
@@ -168,8 +170,8 @@ struct Unlock: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open the packs that wait for their key, without any network.",
         discussion: """
-            Packs that were downloaded before their release sit verified and sealed in shared storage; the key alone opens \
-            them. Without IDs, all that wait are opened. --wait asks for the key again until it is there.
+            Packs that were downloaded before their release wait, verified and sealed, in shared storage; they need only their \
+            key. Without IDs, all waiting packs are opened. --wait asks for the key until it is available.
 
             EXAMPLE
               assetvault unlock levels/two --store ~/.game --keys env:GAME_KEY

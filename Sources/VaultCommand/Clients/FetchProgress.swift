@@ -84,7 +84,7 @@ final class FetchProgress: Sendable {
 
 /// Prints the updates of a client, and keeps what the command needs at the end.
 struct UpdatePrinter: ~Copyable {
-    /// Failures that no later attempt made up for.
+    /// Failures without a later successful attempt.
     private(set) var failures: [(id: PackID, error: VaultError)] = []
     /// Packs that were removed: by the app, or for disk space.
     private(set) var removed: [PackID] = []
@@ -117,7 +117,7 @@ struct UpdatePrinter: ~Copyable {
         case .diskSpaceLow(let id, let missing):
             clear()
             Console.note(
-                "low on disk space: \(missing) bytes are missing for \(id); what may go is removed")
+                "low on disk space: \(missing) bytes are missing for \(id); purgeable packs are removed")
         case .deferred(let id): deferred.insert(id)
         case .awaitingKey(let id, let error): noteLocked(id, error)
         case .finished(let id, let state):

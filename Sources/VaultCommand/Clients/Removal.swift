@@ -8,8 +8,8 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove packs from a store.",
         discussion: """
-            They come back only when 'fetch' names them, or with --all. A version that a program has in access, or reads, goes when \
-            that ends.
+            They are downloaded again only when 'fetch' names them, or with --all. A version that a program has in access or reads \
+            is removed when that ends.
 
             EXAMPLE
               assetvault remove levels/one --store ~/.game
@@ -35,7 +35,8 @@ struct Remove: AsyncParsableCommand {
                 removed.append(id)
                 // A damaged state does not make a removal fail.
                 let isHeld = (try? await VaultStore(store.layout).status(of: id))?.state == .removing
-                Console.note(isHeld ? "removing  \(id): it goes once its access has ended" : "removed  \(id)")
+                Console.note(
+                    isHeld ? "removing  \(id): it is removed once its access has ended" : "removed  \(id)")
             } catch {
                 if let lastError { Console.error(lastError) }
                 lastError = error
@@ -53,9 +54,9 @@ struct Preserve: AsyncParsableCommand {
         abstract: "Set which packs stay when disk space is needed, and how long.",
         discussion: """
             A download that needs disk space removes purgeable packs that are not in use, those with the lowest preservation \
-            priority first. --keep and --purgeable set whether the named packs are among these. --priority is set for tags, counts in \
-            this store instead of what the site lists, and of several tags of a pack the highest counts. With --tag alone the \
-            priority of each tag is printed.
+            priority first. --keep and --purgeable set whether the named packs are among these. --priority sets the priority of \
+            tags in this store, instead of the one that the site lists; of a pack with several tags the highest counts. With --tag \
+            alone the priority of each tag is printed.
 
             EXAMPLE
               assetvault preserve levels/one --purgeable --store ~/.game
@@ -129,7 +130,7 @@ struct Preserve: AsyncParsableCommand {
         for tag in tags { Console.answer("\(try await store.preservationPriority(forTag: tag))  \(tag)") }
     }
 
-    /// What was set counts, and may not be what was meant.
+    /// Warns of settings that have an effect, but probably not the intended one.
     ///
     /// - Parameter known: the priorities of all tags that are known here.
     private func explain(_ known: [String: Double]) {
@@ -141,20 +142,21 @@ struct Preserve: AsyncParsableCommand {
         }
         if known.values.allSatisfy({ $0 == 1 }) {
             Console.note(
-                "warning: all tags have the priority 1: which packs go first is left to their last use")
+                "warning: all tags have the priority 1: packs are purged by their last use alone")
         }
     }
 }
 
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove packs that may go, to free disk space.",
+        abstract: "Remove purgeable packs, to free disk space.",
         discussion: """
-            What may go are packs that are purgeable, variants that another one replaced on this device, and on-demand packs of \
-            resource trees; nothing that any process has in access. Those with the lowest preservation priority go first, of these \
-            the least recently used. They come back when they are requested. A fetch or a request that needs disk space does the \
-            same by itself. With --withdrawn exactly the packs go that the site no longer lists, as 'status' shows them, also those \
-            that are not purgeable; they come back with the next fetch after the site lists them again.
+            Purgeable packs are those declared so, variants that another one replaced on this device, and on-demand packs of \
+            resource trees. A pack that any process has in access is never removed. Packs with the lowest preservation priority \
+            are removed first; of equal priority, the least recently used. They are downloaded again when they are requested. A \
+            fetch or a request that needs disk space purges in the same way. --withdrawn removes exactly the packs that the site \
+            no longer lists, as 'status' shows them, whether purgeable or not; a fetch downloads them again once the site lists \
+            them again.
 
             EXAMPLE
               assetvault purge --store ~/.game --until-free 2GB --dry-run
@@ -164,13 +166,15 @@ struct Purge: AsyncParsableCommand {
 
     @Option(
         name: .customLong("until-free"),
-        help: ArgumentHelp("Stop when so many bytes are free; without it all go.", valueName: "size"))
+        help: ArgumentHelp(
+            "Stop when so many bytes are free; without it all purgeable packs are removed.", valueName: "size"
+        ))
     var free: ByteCount?
 
     @Flag(help: "Remove the packs that the site no longer lists, and no others.")
     var withdrawn = false
 
-    @Flag(help: "Say what would go, in order, and remove nothing.")
+    @Flag(help: "Print what would be removed, in order, and remove nothing.")
     var dryRun = false
 
     @Flag(help: "Print JSON.")
@@ -198,7 +202,7 @@ struct Purge: AsyncParsableCommand {
         let missing = wanted - report.freeSizeAfter
         throw VaultError(
             .diskFull,
-            "\(Bar.size(report.freeSizeAfter)) \(dryRun ? "would be" : "are") free, \(Bar.size(missing)) less than wanted: no other pack may go",
+            "\(Bar.size(report.freeSizeAfter)) \(dryRun ? "would be" : "are") free, \(Bar.size(missing)) less than wanted: no other pack is purgeable",
             at: self.store.store, remedy: "remove packs, declare some purgeable, or free space elsewhere",
             missingBytes: missing)
     }
@@ -222,7 +226,7 @@ struct PurgeReport: Report {
     var notes: [String] {
         if packs.isEmpty {
             let (isEnough, free) = (freeSize >= wantedSize ?? .max, Bar.size(freeSize))
-            return [isEnough ? "enough is free: \(free)" : "nothing may go; \(free) are free"]
+            return [isEnough ? "enough is free: \(free)" : "no pack is purgeable; \(free) are free"]
         }
         let time = isDryRun ? "would be free then" : "are free now"
         return ["\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(time)"]
@@ -255,7 +259,7 @@ struct PurgeReport: Report {
 }
 
 extension UTCTime? {
-    /// How people see when a pack was used last.
+    /// The last use of a pack, for people.
     var asLastUse: String { map { "last read \($0)" } ?? "never read" }
 }
 

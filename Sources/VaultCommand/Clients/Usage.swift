@@ -7,11 +7,11 @@ import VaultBase
 
 struct Usage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what a store takes on the disk, and what for.",
+        abstract: "Show the disk space that a store takes, by pack.",
         discussion: """
-            Of each pack it says its size, sealed and opened, its tags, which processes have it in access, whether it may be removed \
-            when disk space is needed, its preservation priority and when it was read last. The initial install, what is prefetched \
-            and what is in access are held against --limits; the exit code is 78 where one is exceeded.
+            Prints for each pack its size, sealed and opened, its tags, the processes that have it in access, whether it is \
+            purgeable, its preservation priority, and when it was read last. The initial install, what is prefetched and what is \
+            in access are compared with --limits; exit code 78 means that one is exceeded.
 
             EXAMPLE
               assetvault usage --store ~/.game --limits odr-2015
@@ -32,7 +32,7 @@ struct Usage: AsyncParsableCommand {
         if !json, report.usage.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
         if let excess = report.excesses.first {
             throw VaultError(
-                .limit, "\(excess.name): \(excess.size) bytes, and \(excess.limit) are the limit",
+                .limit, "\(excess.name): \(excess.size) bytes, more than the limit of \(excess.limit)",
                 at: store.store, remedy: excess.remedy)
         }
     }
@@ -52,10 +52,10 @@ struct UsageReport: Report {
             ("initial install", initialSize, limits.initial, "tag less as \"initial\""),
             (
                 "initial install and prefetched", installedSize, limits.initialAndPrefetched,
-                "leave more on demand"
+                "make more packs on demand"
             ),
             ("packs that come with the app", initialSize, limits.app, "tag less as \"initial\""),
-            ("in access", accessedSize, limits.inUse, "end the access to what is not needed now"),
+            ("in access", accessedSize, limits.inUse, "end the access to tags that are not needed"),
         ]
         return sizes.compactMap { name, size, limit, remedy in
             limit.map { (name, size, $0, remedy) }
@@ -148,12 +148,12 @@ struct UsageReport: Report {
     /// The last days.
     private static let shownDays = 7
 
-    /// The store by what becomes of its packs.
+    /// The parts of the store: in access, staying, purgeable.
     private var parts: [(name: String, mark: Character, size: UInt64)] {
         [
             ("in access", "█", usage.sizeOnDisk(where: \.isInAccess)),
             ("stays", "▓", usage.sizeOnDisk { !$0.isInAccess && $0.purgeReason == nil }),
-            ("may go", "░", purgeableSize),
+            ("purgeable", "░", purgeableSize),
         ]
     }
 
@@ -171,10 +171,10 @@ extension StoreUsage.Pack {
         }
         if isInAccess { return "being read" }
         if form == nil { return "not ready for use" }
-        return purgeReason.map { "may go: \($0.words)" } ?? "stays"
+        return purgeReason.map { "purgeable: \($0.words)" } ?? "stays"
     }
 
-    /// What decides when it goes.
+    /// The values that decide the order of removal.
     fileprivate var order: String {
         purgeReason == nil ? lastUse.asLastUse : "preservation \(preservation), \(lastUse.asLastUse)"
     }

@@ -6,8 +6,8 @@ struct Verify: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read every byte of the packs in a store, without any network.",
         discussion: """
-            Packs kept sealed are verified without a key, opened ones with theirs. Nothing is changed; 'repair' fetches what is \
-            damaged. Exit code 65 says that a pack is damaged, 77 that the key of an opened one is missing.
+            Packs kept sealed are verified without a key, opened ones with their key. Nothing is changed; 'repair' fetches what is \
+            damaged. Exit code 65 means that a pack is damaged, 77 that the key of an opened one is missing.
 
             EXAMPLE
               assetvault verify --store ~/.game --keys env:GAME_KEY
@@ -81,7 +81,7 @@ extension PackCondition {
         guard case .damaged(let reason) = finding else { return nil }
         return VaultError(
             .corrupt, reason, at: id.description,
-            remedy: "fetch what is damaged: assetvault repair URL \(id) --store DIR")
+            remedy: "fetch damaged pieces again: assetvault repair URL \(id) --store DIR")
     }
 
     fileprivate var missingKey: VaultError? {
@@ -94,8 +94,8 @@ struct Repair: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read every byte of the packs in a store, and fetch damaged pieces again.",
         discussion: """
-            Packs kept sealed are verified without a key, opened ones with theirs; what is damaged is fetched again by itself, \
-            from any mirror, also when the site's metadata have expired. Packs that wait for their key are looked at by 'fetch'.
+            Packs kept sealed are verified without a key, opened ones with their key. Only damaged pieces are fetched again, from \
+            any mirror, even if the site's metadata has expired. 'fetch' verifies packs that wait for their key.
 
             EXAMPLE
               assetvault repair https://cdn.example.com/game --store ~/.game \\

@@ -41,7 +41,7 @@ struct ViewOptions: ParsableArguments {
     @Option(
         name: .customLong("device"),
         help: ArgumentHelp(
-            "What the device states, such as scale=2 or language=de-AT,en: of the variants of each file only the one that fits is taken; repeatable, and 'all' takes all variants. A store goes on with what was named last and worked, at first with a device that states nothing and gets the fallbacks.",
+            "What the device states, such as scale=2 or language=de-AT,en: of the variants of each file only the one that fits is taken; repeatable, and 'all' takes all variants. A store keeps the device that was named last and worked, at first one that states nothing and gets the fallbacks.",
             valueName: "trait=value"))
     private var traits: [String] = []
 
@@ -71,7 +71,7 @@ struct ClientChoiceOptions: ParsableArguments {
     @Option(
         name: .customLong("app-version"),
         help: ArgumentHelp(
-            "The version of the app, such as 2.1: of packs that are listed in several versions the one for it is taken; a store goes on with the last one that was named.",
+            "The version of the app, such as 2.1: of a pack that is listed in several versions, the one for this app is taken. A store keeps the last one that was named.",
             valueName: "version"))
     private var appVersion: String?
 
@@ -111,14 +111,14 @@ struct ClientLimitOptions: ParsableArguments {
     }
 }
 
-/// What may come over the network of this run.
+/// The metered network of this run.
 struct MeteredOptions: ParsableArguments {
-    @Flag(help: "The network is metered: prefetch packs that are not asked for are left.")
+    @Flag(help: "The network is metered: prefetch packs that were not requested are not downloaded.")
     var metered = false
 
     @Option(
         help: ArgumentHelp(
-            "Bytes of packs that may come over a metered network in this run, such as 100MB; what the host sends in vain counts, too.",
+            "Bytes of packs to download over a metered network in this run at most, such as 100MB; bytes that are sent and discarded count, too.",
             valueName: "bytes"))
     var meteredAllowance: ByteCount?
 

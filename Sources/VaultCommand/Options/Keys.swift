@@ -35,7 +35,7 @@ struct KeyOptions: ParsableArguments {
         }
     }
 
-    /// Where keys stand that a program in this one's place would inherit.
+    /// The places of keys that a program in place of this process would inherit.
     func inherited() throws(VaultError) -> InheritedSecrets {
         var secrets = InheritedSecrets()
         for text in specs {

@@ -35,7 +35,7 @@ struct ChannelOption: ParsableArguments {
     @Option(
         name: .customLong("channel"),
         help: ArgumentHelp(
-            "The site's channel, such as beta; a store goes on with the last one that was named and worked, at first live.",
+            "The site's channel, such as beta; a store keeps the last one that was named and worked, at first live.",
             valueName: "name"))
     private var name: String?
 
@@ -86,12 +86,12 @@ struct VaultArgument: ParsableArguments {
     var folder: VaultFolder { VaultFolder(FilePath(path)) }
 }
 
-/// The host that a vault whose `site/` is incomplete goes on from.
+/// The host that a vault with an incomplete `site/` continues from.
 struct HostOptions: ParsableArguments {
     @Option(
         name: .customLong("against"),
         help: ArgumentHelp(
-            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
+            "Continue from the site at this https, http or file URL, and write only what is new into site/.",
             valueName: "url"))
     private var host: String?
 
@@ -112,14 +112,14 @@ extension FilePath {
         guard try FileSystem.status(of: self, followingLinks: true)?.kind == .folder else {
             let isURL = string.hasPrefix("http:/") || string.hasPrefix("https:/")
             throw VaultError(
-                .missing, isURL ? "this command takes a site's folder, no URL" : "there is no such folder",
+                .missing, isURL ? "this command takes a site's folder, not a URL" : "there is no such folder",
                 at: string,
                 remedy: isURL
                     ? "name the site's own folder, such as VAULT/site"
                     : "check the path; the URL of a host begins with https://")
         }
         throw VaultError(
-            .missing, "this folder holds no metadata/, so it is no site", at: string,
+            .missing, "this folder holds no metadata/, so it is not a site", at: string,
             remedy: "name the site's own folder, such as VAULT/site")
     }
 

@@ -47,7 +47,7 @@ struct SizeLimitOption: ParsableArguments {
     @Option(
         name: .customLong("limits"),
         help: ArgumentHelp(
-            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
+            "Compare the sizes with \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
             valueName: "name"))
     private var name: String?
 

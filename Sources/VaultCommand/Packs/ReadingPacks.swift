@@ -31,7 +31,7 @@ struct Inspect: AsyncParsableCommand {
     }
 }
 
-/// What is known of one pack on this machine.
+/// The description of one pack on this machine.
 struct PackDetails: Report {
     let name: String
     let file: PackFile

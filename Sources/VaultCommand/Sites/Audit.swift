@@ -13,13 +13,12 @@ struct Audit: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Verify a site or a pack: every hosted byte without a key, every file with one.",
         discussion: """
-            A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are listed; the exit \
-            code is that of the worst: 76 when the metadata can't be trusted (then nothing that it lists is read) or have \
-            expired (then all is), 65 for damage and for missing files of a folder, 68 when a host can't be reached, 69 when \
-            it fails, 72 when it does not have a listed file, 77 for keys. Every root is read, since clients may pin any. Of a folder, \
-            everything that the kept metadata lists is verified too: earlier versions that can be restored. A host's files \
-            can't be listed, so there it is what the newest metadata lists. Of each pack it also says for which vault keys it \
-            is sealed.
+            A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are listed; the exit code is \
+            that of the worst: 76 when the metadata can't be trusted (then nothing that it lists is read) or have expired (then \
+            all is), 65 for damage and for missing files of a folder, 68 when a host can't be reached, 69 when it fails, 72 when \
+            it does not have a listed file, 77 for keys. Every root is read, since clients may pin any. Of a folder, everything \
+            that the kept metadata lists is verified too: earlier versions that can be restored. A host's files can't be listed, \
+            so there it is what the newest metadata lists. It also prints the vault keys that each pack is sealed for.
 
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json
@@ -63,7 +62,7 @@ struct Audit: LongCommand {
         guard manifestOptions.site == nil, manifestOptions.manifest == nil else {
             throw VaultError(
                 .usage, "a site has its own manifests", at: subject,
-                remedy: "leave --site and --manifest away, or name a pack")
+                remedy: "omit --site and --manifest, or name a pack")
         }
         return await SiteAudit(
             of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),

@@ -11,9 +11,10 @@ struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the packs of a site, and which vault keys open them.",
         discussion: """
-            Reads the site's metadata, and needs neither a store nor a key. Of each pack it says ID, version, size, opened size, \
-            policy, tags, traits, and the vault keys that it is sealed for. Without --trust the metadata is verified from \
-            the site's own first root: then nobody says whose site it is. Of a site with opaque names --keys shows the names.
+            Reads the site's metadata, and needs neither a store nor a key. It prints the ID, version, size, opened size, policy, \
+            tags and traits of each pack, and the vault keys that it is sealed for. Without --trust the metadata is verified from \
+            the site's own first root: that shows that the site is consistent, not whose it is. If names are opaque, --keys shows \
+            them.
 
             EXAMPLE
               assetvault list https://cdn.example.com/game --trust trusted-root.json
@@ -56,7 +57,7 @@ struct List: AsyncParsableCommand {
         for skipped in published.skipped { Console.note("no pack: \(skipped.path): \(skipped.reason)") }
         Console.warn(of: published.withheldTags)
         for refusal in tree.refusals {
-            Console.note("warning: what '\(refusal.role)' lists is left out: \(refusal.error.problem)")
+            Console.note("warning: packs listed by '\(refusal.role)' are left out: \(refusal.error.problem)")
         }
     }
 }

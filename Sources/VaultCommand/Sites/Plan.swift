@@ -11,14 +11,14 @@ struct Plan: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the packs that a vault's sources make, and what each device gets.",
         discussion: """
-            Looks at the sources, and seals and writes nothing. Of each pack it says its category, tags, traits and files, its \
-            size once opened, and the sealed size of the version that is published. Then follow the tags, and what devices \
-            get: of variants only the one that fits. Sizes are compared with limits: those of "limits" in vault.json, or of \
-            --limits; the exit code is 78 where one is exceeded. Paths are compared between packs that a request by a common tag shows \
-            as one tree. --why says of one file which pack it is in, and every rule that matches it, with its line: all of them count, the \
-            default only where no other one gives a tag. --updates also says what clients of the published versions would \
-            download, and what 'publish' would say of a new device and of the upload: that seals the sources into scratch, and takes as long as 'publish --dry-run'. It needs the published packs, or \
-            --against with the URL of their host.
+            Reads the sources; seals and writes nothing. Prints the category, tags, traits and files of each pack, its size once \
+            opened, and the sealed size of the published version. Then follow the tags, and what devices get: of variants only the \
+            one that fits. Sizes are compared with limits: those of "limits" in vault.json, or of --limits; the exit code is 78 \
+            where one is exceeded. Paths are compared between packs that a request by a common tag shows as one tree. --why prints \
+            the pack that one file is in, and every rule that matches it, with its line: all of them count, the default only if no \
+            other rule gives a tag. --updates also prints what clients of the published versions and a new device would download, \
+            and the size of the upload: it seals the sources into scratch, and takes as long as 'publish --dry-run'. It needs the \
+            published packs, or --against with the URL of their host.
 
             EXAMPLE
               assetvault plan my-game --device scale=2 --device language=de-AT \\
@@ -40,10 +40,11 @@ struct Plan: LongCommand {
     @Option(
         name: .customLong("why"),
         help: ArgumentHelp(
-            "Say of this file of a source, relative to it, which rules put it where.", valueName: "path"))
+            "Show the pack that this file of a source is in, and the rules that decide it; the path is relative to the source.",
+            valueName: "path"))
     var explainedPath: String?
 
-    @Flag(help: "Seal into scratch, and say what the update costs each device.")
+    @Flag(help: "Seal into scratch, and print the size of the update for each device.")
     var updates = false
 
     @OptionGroup var keys: KeyOptions
@@ -82,7 +83,8 @@ struct Plan: LongCommand {
                 throw VaultError(
                     .missing,
                     "what clients download of '\(pack.name ?? pack.id)' is unknown: published packs are not here",
-                    at: folder.targets.string, remedy: "restore site/, or go on from what the host has",
+                    at: folder.targets.string,
+                    remedy: "restore site/, or continue from the state of the host",
                     hint: .publishingFromHost)
             }
             (report.updates, report.sizes) = (preview.downloads, preview.sizes)
@@ -156,7 +158,7 @@ extension FileExplanation.Rule {
 /// The packs that a vault's sources make, and what devices get.
 struct ContentPlanReport: Report {
     let plan: ContentPlan
-    /// Of the plan those that are asked for.
+    /// The packs of the plan that the options select.
     let packs: [ContentPlan.Pack]
     let contents: [DeviceContent]
     var findings: [Finding]

@@ -17,10 +17,10 @@ struct Promote: AsyncParsableCommand {
             in the first one; 'promote' lists the same packs in another one. It signs and writes metadata only: the packs are at \
             the host already. Clients without --channel follow 'live'.
 
-            An ID names a pack, or a resource tree with all its packs. --all lists exactly the packs of the first channel, so \
-            that others go. A lower version than the one that is listed is refused, unless --allow-older puts it back; other \
-            content under the same version is refused always. --dry-run says which names become visible. Where names are opaque they \
-            are shown by --keys, without it by the vault's own key.
+            An ID names a pack, or a resource tree with all its packs. With --all the second channel lists exactly the packs of \
+            the first one, and no others. A lower version than the one that is listed is refused, unless --allow-older puts it \
+            back; other content under the same version is always refused. --dry-run prints the names that become visible. Opaque \
+            names are read with --keys, or else with the vault's own key.
 
             EXAMPLE
               assetvault promote my-game --all --from beta --to live --dry-run
@@ -70,7 +70,7 @@ struct Promote: AsyncParsableCommand {
     }
 }
 
-/// What lists again what is hosted already, in another channel or as it was before.
+/// Options of the commands that list hosted packs again: in another channel, or as before.
 struct RelistingOptions: ParsableArguments {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var signing: SigningOptions
@@ -143,7 +143,7 @@ extension PromotionReport.Pack {
         case .added: "version \(version ?? 0), a new name for clients"
         case .updated, .older: "version \(earlier ?? 0) to \(version ?? 0)"
         case .relabelled: "version \(version ?? 0), for other keys or with other labels"
-        case .removed: "version \(earlier ?? 0), clients see it no more"
+        case .removed: "version \(earlier ?? 0), clients no longer see it"
         case .unchanged: "version \(version ?? 0)"
         }
     }

@@ -10,10 +10,10 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove files that no client needs any more from a site.",
         discussion: """
-            What stays: every root; what unexpired metadata names; the last versions of each pack, with the metadata \
-            that lists them, so that they can be restored; and what was live less than the grace time ago. Each file \
-            that goes is named; --dry-run only names them. Remove the same files from your host, after the site was \
-            uploaded; or prune the host's folder itself, with the root that clients pin, while nobody uploads into it.
+            These files stay: every root; files that unexpired metadata names; the last versions of each pack, with the metadata \
+            that lists them, so that they can be restored; and files that were live less than the grace time ago. Each removed \
+            file is named; --dry-run only names them. Remove the same files from your host after the site was uploaded; or prune \
+            the host's folder itself, with the root that clients pin, while no upload into it runs.
 
             --against plans from the metadata of a host, on a machine without site/: it names the files that the host need no longer \
             have, and removes nothing, since a host removes no file on request. Remove them there as you upload, such as with \
@@ -34,7 +34,8 @@ struct Prune: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Number of versions of each pack to keep.", valueName: "n"))
     var keep = 3
 
-    @Option(help: ArgumentHelp("How long what was live stays afterwards, in days.", valueName: "days"))
+    @Option(
+        help: ArgumentHelp("How long files that were live are kept afterwards, in days.", valueName: "days"))
     var grace = "30d"
 
     @OptionGroup var host: HostOptions
@@ -81,7 +82,7 @@ struct Prune: AsyncParsableCommand {
         let vault = VaultFolder(path)
         if try !FileSystem.exists(vault.settings), try FileSystem.exists(path.appending("metadata")) {
             throw VaultError(
-                .usage, "this is a site's folder, which does not say whose it is", at: folder,
+                .usage, "this is a site's folder, which does not name its vault", at: folder,
                 remedy: "give --trust with the root that clients pin, or name the vault")
         }
         return SitePruning(of: vault, keeping: keep, grace: try days(), now: .now)
@@ -91,11 +92,11 @@ struct Prune: AsyncParsableCommand {
         let digits = grace.hasSuffix("d") ? String(grace.dropLast()) : grace
         if let days = Int(digits), (0...36_500).contains(days) { return days }
         throw VaultError(
-            .usage, "'\(grace)' is no number of days", at: "--grace", remedy: "write it as 30d")
+            .usage, "'\(grace)' is not a number of days", at: "--grace", remedy: "write it as 30d")
     }
 }
 
-/// What a site loses, and what stays although it is not published now.
+/// The files to remove from a site, and the unpublished files that stay.
 struct PruneReport: Report {
     let plan: SitePruning.Plan
     let isDryRun: Bool
@@ -113,7 +114,7 @@ struct PruneReport: Report {
         ]
     }
 
-    /// How many files stay for each reason, and how many go.
+    /// The number of files that stay, by reason, and of those to remove.
     var notes: [String] {
         var notes = plan.kept.isEmpty ? ["every other file is part of what is published now"] : []
         var reasons: [KeepingReason] = []

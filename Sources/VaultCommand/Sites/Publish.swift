@@ -14,8 +14,8 @@ struct Publish: LongCommand {
 
               "packs": { "levels/one": { "source": "../assets/one" } }
 
-            There "resources" divides a source into packs by tags, "channels" makes a beta beside what is live, and "teams" \
-            names who else may list packs.
+            There "resources" divides a source into packs by tags, "channels" adds lists of packs for testers, and "teams" names \
+            other publishers of packs.
 
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
             "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * matches anything but /, ** \
@@ -27,22 +27,22 @@ struct Publish: LongCommand {
             daily, for example from cron. A pack that is removed from vault.json is no longer listed; declared again, it gets \
             a higher version than before and a new content key.
 
-            For each changed pack the cost of the update is printed, for a client that has one of the last versions, \
-            sealed, or opened with its key: bytes and requests, without metadata. Then one line says what a new device downloads \
-            unasked (essential and prefetched packs), what a device downloads that has all packs of before, and how much is new \
-            to upload: of the device that needs most, without metadata, and the downloads without packs of teams. --dry-run prints it before \
-            anything is signed, names the metadata that are to be written, also where they are merely renewed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the \
-            state of the host, reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' \
-            these before the next publication. If the host's timestamp has expired, it warns: the state may be an old one.
+            For each changed pack the cost of the update is printed, for a client that has one of the last versions, sealed, or \
+            opened with its key: bytes and requests, without metadata. Then one line gives three sizes, without metadata: what a \
+            new device downloads without a request (essential and prefetched packs), what a device with all earlier packs \
+            downloads, and the new files to upload. The downloads are those of the device that needs most, without packs of teams. \
+            --dry-run prints all this before anything is signed, names the metadata files to be written, also those that are only \
+            renewed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the state of the host, \
+            reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' these before the next \
+            publication. If the host's timestamp has expired, it warns: the state may be an old one.
 
-            What 'plan' finds in the sources is said as warnings: limits that are exceeded, native executables, files in no pack. With \
-            --strict each of these refuses the publication before anything is sealed.
+            Findings of 'plan' are printed as warnings: exceeded limits, native executables, files in no pack. With --strict any \
+            of these refuses the publication before anything is sealed.
 
-            Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks, and packs with "for" for those of \
-            their audiences alone; one of all these must open the previous versions. Slots are rewritten in every channel that \
-            lists the pack. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
-            'assetvault trust'. Upload site/ in this order: targets/, then metadata/ without roots, timestamp.json, and new \
-            N.root.json last.
+            Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks, and packs with "for" for those \
+            of their audiences alone; one of all these must open the previous versions. Slots are rewritten in every channel that \
+            lists the pack. Files that need signatures of keys kept elsewhere wait in pending/ (exit code 77); see 'assetvault \
+            trust'. Upload site/ in this order: targets/, then metadata/ without roots, timestamp.json, and new N.root.json last.
 
             EXAMPLE
               assetvault publish my-game --pack levels/one=../assets/level-one
@@ -88,7 +88,7 @@ struct Publish: LongCommand {
     private static func day(_ text: String) throws(VaultError) -> UTCTime {
         if let moment = UTCTime("\(text)T23:59:59Z"), moment > .now { return moment }
         throw VaultError(
-            .usage, "'\(text)' is no day to come", at: "--offline-until", remedy: "write it as YYYY-MM-DD")
+            .usage, "'\(text)' is not a future date", at: "--offline-until", remedy: "write it as YYYY-MM-DD")
     }
 
     func run() async throws {

@@ -10,20 +10,20 @@ struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List an earlier version of a pack, a resource tree or a channel again.",
         discussion: """
-            What the site had before is listed again, under newer metadata, without being sealed again: clients that have it \
-            download nothing. A new version gets a number above every one that was given.
+            Lists earlier versions again, under newer metadata, without sealing them again: clients that have them download \
+            nothing. The next new version gets a number above every earlier one.
 
-            --version of a pack is its own. Packs of a resource tree have versions of their own, so of a tree N is the version of a \
-            snapshot: 7 lists all packs of the tree as they were under 7.snapshot.json, which 'publish' names among the written files. \
-            --to takes such a number, too, or a day or time (UTC): what was published last by then, at the end of a day. Each \
-            snapshot says when it was published; those of earlier releases don't, and are named by their version.
+            For a pack, --version is the version of the pack. The packs of a resource tree have different versions, so for a tree \
+            it is the version of a snapshot: 7 lists all packs of the tree as they were under 7.snapshot.json, which 'publish' \
+            names among the written files. --to takes such a number, too, or a day or time (UTC): the last publication by then, or \
+            by the end of the day. Snapshots of earlier releases have no time of publication; name them by their version.
 
-            A pack or tree, and the first channel, which lists the sources, stay restored until --latest lists the sources \
-            again; for a pack 'publish --pack' with another source does, too. Another channel stays as it is until the next 'promote'. \
-            --dry-run says what would change. Packs of teams are not restored.
+            A pack or tree, and the first channel, which lists the sources, stay restored until --latest lists the sources again; \
+            for a pack 'publish --pack' with another source does, too. Another channel stays as it is until the next 'promote'. \
+            --dry-run prints what would change. Packs of teams are not restored.
 
-            What was signed only by keys which a later root removed is refused, since they may have been stolen: \
-            --accept-removed-keys accepts it. --against restores from what the host has, without site/, and writes only new \
+            Versions signed only by keys that a later root removed are refused, because these keys may have been stolen; \
+            --accept-removed-keys accepts them. --against restores from what the host has, without site/, and writes only new \
             metadata there; it warns if the host's timestamp has expired.
 
             EXAMPLE
@@ -36,7 +36,9 @@ struct Restore: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The pack, or the resource tree with all its packs.", valueName: "id"))
     var id: String?
 
-    @Option(name: .customLong("channel"), help: ArgumentHelp("All that a channel lists.", valueName: "name"))
+    @Option(
+        name: .customLong("channel"), help: ArgumentHelp("All packs that a channel lists.", valueName: "name")
+    )
     var channelName: String?
 
     @Option(help: ArgumentHelp("The version to put live: of a pack, or of a snapshot.", valueName: "n"))
@@ -51,7 +53,7 @@ struct Restore: AsyncParsableCommand {
     @Flag(help: "List the sources as they are again.")
     var latest = false
 
-    @Flag(help: "Accept what only keys signed which the root names no more.")
+    @Flag(help: "Accept versions signed only by keys that the root no longer names.")
     var acceptRemovedKeys = false
 
     @OptionGroup var options: RelistingOptions
@@ -91,7 +93,7 @@ struct Restore: AsyncParsableCommand {
         case (let version?, nil, false) where channelName == nil:
             guard version >= 1 else {
                 throw VaultError(
-                    .usage, "0 is no version", at: "--version", remedy: "use a number from 1 on")
+                    .usage, "0 is not a version", at: "--version", remedy: "use a number from 1 on")
             }
             return .version(version)
         case (nil, let moment?, false): return .moment(try SiteMoment(parsing: moment))

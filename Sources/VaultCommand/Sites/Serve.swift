@@ -6,8 +6,8 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve a site to this machine, for development.",
         discussion: """
-            Listens on 127.0.0.1 only and prints its URL when it is ready. It can be as slow and as faulty as the networks \
-            that an app meets, to see what it shows its user then. On standard error it says each time when it breaks a response.
+            Listens on 127.0.0.1 only and prints its URL when it is ready. It can simulate slow and faulty networks, to test how \
+            an app reacts. Each response that it breaks is reported on standard error.
 
             EXAMPLE
               assetvault serve my-game/site --port 8080
@@ -34,14 +34,14 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Leave out so many bytes at the end of each pack.", valueName: "size"))
     var truncate: ByteCount?
 
-    @Flag(help: "Serve the timestamp of now for ever, as a host with an old copy does.")
+    @Flag(help: "Serve the present timestamp for ever, as a host with an old copy does.")
     var stale = false
 
     @Option(
         help: ArgumentHelp("End all connections after this time, and refuse new ones.", valueName: "seconds"))
     var offlineAfter: Double?
 
-    @Option(help: ArgumentHelp("Let this part of the requests fail, such as 0.1.", valueName: "0..1"))
+    @Option(help: ArgumentHelp("Let this fraction of the requests fail, such as 0.1.", valueName: "0..1"))
     var errorRate = 0.0
 
     @Option(help: ArgumentHelp("Decides which requests fail.", valueName: "n"))
@@ -64,7 +64,7 @@ struct Serve: AsyncParsableCommand {
         try await server.run { Console.answer($0) }
     }
 
-    /// A bad network to try an app with.
+    /// A bad network for testing an app.
     private var conditions: NetworkConditions {
         var conditions = NetworkConditions()
         conditions.bytesPerSecond = throttle?.bytes

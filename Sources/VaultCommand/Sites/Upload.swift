@@ -39,7 +39,7 @@ struct Upload: LongCommand {
 
     @OptionGroup var trust: TrustedRootOption
 
-    @Flag(help: "Say what would be sent, and send nothing.")
+    @Flag(help: "Print what would be sent, and send nothing.")
     var dryRun = false
 
     @OptionGroup var progress: ProgressOption
@@ -58,7 +58,7 @@ struct Upload: LongCommand {
         defer { bars.finish() }
         let observe = { (progress: UploadProgress) in
             let (done, total) = (progress.done, progress.total)
-            // What is to be sent is known once all is verified.
+            // The files to send are known once all files are verified.
             let isKnown = progress.step == .sending && total > 0
             bars.show(
                 Activity(name: progress.step.rawValue), done, of: total,

@@ -3,7 +3,7 @@ import SealedPack
 import VaultBase
 
 extension Hint {
-    /// What the reader writes on the command line.
+    /// The option by which the user changes a setting.
     var words: String {
         switch self {
         case .trustedRoot: "--trust ROOT.json"

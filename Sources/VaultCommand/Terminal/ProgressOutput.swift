@@ -4,7 +4,7 @@ import Synchronization
 import SystemPackage
 import VaultBase
 
-/// How a command shows on standard error how far it is.
+/// How a command shows its progress on standard error.
 enum ProgressForm: String, CaseIterable, ExpressibleByArgument { case auto, bar, none, json }
 
 struct ProgressOption: ParsableArguments {
@@ -16,7 +16,7 @@ struct ProgressOption: ParsableArguments {
     var form = ProgressForm.auto
 }
 
-/// A command that takes time, and shows how far it is.
+/// A command that takes time, and shows its progress.
 protocol LongCommand: AsyncParsableCommand {
     var progress: ProgressOption { get }
 }
@@ -70,7 +70,7 @@ enum ProgressOutput {
     static func show(_ activity: Activity, _ measure: ByteProgress?, fraction: Double?) {
         state.withLock { state in
             guard state.form == .json else { return }
-            // 1 is the end, which only the last line tells.
+            // 1 is the end, which only the last line reports.
             if let fraction { state.fraction = max(state.fraction ?? 0, min(fraction, 0.9999)) }
             guard ContinuousClock.now >= state.next else { return }
             state.next = .now + .milliseconds(100)

@@ -1,6 +1,6 @@
 import VaultBase
 
-/// What a command answers: lines for people, or with `--json` one object for scripts. One table of columns says both.
+/// The answer of a command: lines for people, or with `--json` one object for scripts. One table of columns defines both.
 protocol Report {
     /// Those of the whole answer; tables are among them.
     var columns: [Column<Self>] { get }

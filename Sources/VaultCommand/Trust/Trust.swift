@@ -10,11 +10,11 @@ struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show and change who signs for a site.",
         discussion: """
-            The root names the keys of each role, and how many of them must sign. A change makes the next root; clients \
-            follow it by themselves. Keys are Ed25519 in PKCS#8 PEM, as 'openssl genpkey -algorithm ed25519' makes them; \
-            each PEM file in keys/ signs for whatever role the root names it for. What needs keys that are kept \
-            elsewhere waits in pending/: sign it there with 'trust sign', then publish. A machine without site/ goes on from \
-            the host with --against, and writes only new files into site/, to be uploaded.
+            The root names the keys of each role, and how many of them must sign. A change makes the next root; clients follow it \
+            by themselves. Keys are Ed25519 in PKCS#8 PEM, as 'openssl genpkey -algorithm ed25519' makes them; each PEM file in \
+            keys/ signs for whatever role the root names it for. Files that need keys kept elsewhere wait in pending/: sign them \
+            with 'trust sign', then publish. A machine without site/ continues from the host with --against, and writes only new \
+            files into site/, to be uploaded.
 
             EXAMPLE
               assetvault trust show my-game
@@ -68,7 +68,7 @@ struct TrustAddKey: AsyncParsableCommand {
         let pem = try DurableFile.read(FilePath(key), limit: 1 << 16)
         guard let key = VerifyingKey(pem: pem.span) else {
             throw VaultError(
-                .key, "it is no public key in PEM of a supported kind", at: key,
+                .key, "it is not a public key in PEM of a supported kind", at: key,
                 remedy: "get it by 'openssl pkey -in KEY.pem -pubout'")
         }
         try await options.change().apply(.addKey(key, to: role.role)).answer()
@@ -136,9 +136,9 @@ struct TrustRotate: AsyncParsableCommand {
         commandName: "rotate",
         abstract: "Replace a role's key by a fresh one.",
         discussion: """
-            Makes a key in keys/, has old and new key sign what the role says, and publishes the root that names the \
-            new one. The next publication drops the old signatures. The old key's file stays, named by its ID; \
-            remove it when the new root is uploaded. With --passphrase the fresh key is encrypted.
+            Makes a key in keys/, signs the role's metadata with the old and the new key, and publishes the root that names the \
+            new one. The next publication drops the old signatures. The old key's file stays, named by its ID; remove it when the \
+            new root is uploaded. With --passphrase the fresh key is encrypted.
 
             EXAMPLE
               assetvault trust rotate my-game timestamp
@@ -157,9 +157,9 @@ struct TrustRefresh: AsyncParsableCommand {
         commandName: "refresh",
         abstract: "Sign a new timestamp, and nothing else.",
         discussion: """
-            Keeps an unchanged site alive, from cron: it needs the timestamp's key only, and one small upload. With --against \
-            it refuses a host whose timestamp or snapshot has expired (exit code 76), which may be an old state: refresh in the \
-            vault that has site/, or publish.
+            Renews an unchanged site, for example from cron: it needs only the timestamp's key and one small upload. With \
+            --against it refuses a host whose timestamp or snapshot has expired (exit code 76), which may be an old state: refresh \
+            in the vault that has site/, or publish.
 
             EXAMPLE
               assetvault trust refresh my-game

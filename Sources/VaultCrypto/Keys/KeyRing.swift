@@ -51,7 +51,7 @@ public struct KeyRing: Sendable {
         contentKeys.append(key)
     }
 
-    /// Throws `.usage` where two vault keys have one ID. Slots name their keys by it, so who seals for both could not tell whose a slot is.
+    /// Throws `.usage` where two vault keys have one ID. A slot names its key by the ID, so with both keys it would be ambiguous.
     public func requireDistinctIDs() throws(VaultError) {
         var known: [KeyID: VaultKey] = [:]
         for key in vaultKeys {

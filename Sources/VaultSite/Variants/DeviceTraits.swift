@@ -35,7 +35,7 @@ public struct DeviceTraits: Sendable, Hashable {
             guard parts.count == 2, let name = parts.first.map(String.init), !name.isEmpty, !words.isEmpty
             else {
                 throw Self.refusal(
-                    "'\(text.excerpt)' is no trait with a value",
+                    "'\(text.excerpt)' is not a trait with a value",
                     "write NAME=VALUE, several values as NAME=VALUE,VALUE, or '\(Self.allVariantsText)' for all variants"
                 )
             }

@@ -63,7 +63,7 @@ public struct VariantChoice {
         let family: PackID?
         let rank: Int
         let contentKeyID: ContentKeyID?
-        /// Also those that are withheld: they tell the packs of one signer apart.
+        /// Withheld tags, too: they distinguish the packs of one signer.
         let tags: Set<String>
         /// Empty where conditions decide.
         let traits: [String]

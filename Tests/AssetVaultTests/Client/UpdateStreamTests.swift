@@ -98,7 +98,7 @@ import VaultTransport
             try await Task.sleep(for: .milliseconds(5))
         }
         guard case .downloading(let bytes, let total) = try await client.status(of: one).state else {
-            Issue.record("it is no download")
+            Issue.record("it is not a download")
             return
         }
         #expect(bytes > Self.somePieces && bytes < total)
@@ -123,7 +123,7 @@ import VaultTransport
         client.pause(one)
         for await case .finished(_, .loaded) in others { break }
         guard case .downloading = try await client.status(of: one).state else {
-            Issue.record("it is no download")
+            Issue.record("it is not a download")
             return
         }
         client.resume(one)
@@ -197,7 +197,7 @@ import VaultTransport
         let before = world.server.packs.count
         let client = try world.client()
         guard case .downloading(let there, let total) = try await client.status(of: one).state else {
-            Issue.record("it is no download")
+            Issue.record("it is not a download")
             return
         }
         try await client.ensureLocalAvailability(of: one)

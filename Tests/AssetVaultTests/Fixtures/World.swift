@@ -158,7 +158,7 @@ struct Place: Sendable, Codable {
 
     func store() -> VaultStore { VaultStore(layout, keys: keys) }
 
-    /// The names of all versions, manifests and foreign files.
+    /// The names of all versions, manifests and other files.
     func staged() throws -> [String] {
         let names = try names(in: home)
         let tails = names.filter { !$0.hasSuffix(".tail") }.map { $0 + ".tail" }

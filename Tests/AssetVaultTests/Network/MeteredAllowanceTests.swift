@@ -74,7 +74,7 @@ import Testing
         let report = try await PackDownloader(metered(keys: false)).run(.install)
         #expect(report.firstError?.category == .limit, "\(report)")
         #expect(try await received() <= allowance)
-        // It is no failure of the pack, which is as urgent in the next run.
+        // It is not a failure of the pack, which is as urgent in the next run.
         if case .failed = try await world.client().status(of: one).state { Issue.record("it has failed") }
         // Where the network is not metered there is no such limit.
         var unmetered = try metered(keys: false)

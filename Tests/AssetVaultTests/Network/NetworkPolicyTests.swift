@@ -110,7 +110,7 @@ import Testing
         #expect(try await client.status(of: .one).state == .loaded)
     }
 
-    /// A network that becomes metered ends a prefetch, which is no failure.
+    /// A network that becomes metered ends a prefetch, which is not a failure.
     @Test func aNetworkBecomesMetered() async throws {
         world.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
         let client = try world.client()

@@ -17,7 +17,7 @@ final class LevelSite: Sendable {
         let paths: [String]
         /// The digests of its files by its version.
         fileprivate(set) var digests: [UInt64: [String]] = [:]
-        /// Whether it may go when disk space is needed.
+        /// Whether it is purgeable.
         var isOnDemand: Bool { !tags.contains("level1") }
 
         func version(with digests: [String]) -> UInt64? { self.digests.first { $0.value == digests }?.key }

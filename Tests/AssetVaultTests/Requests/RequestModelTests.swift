@@ -158,7 +158,7 @@ extension Round {
         left.lexicographicallyPrecedes(right)
     }
 
-    /// The order in which packs go, as the store says beforehand: all that may go, by what it says of each.
+    /// The order in which packs are purged, as the store predicts it: all purgeable packs.
     private func expectedOrder() async throws -> [String] {
         let store = VaultStore(world.layout)
         let order = try await store.purgeablePacks().map(\.id)

@@ -61,7 +61,7 @@ import Testing
         try await waitUntilFinished(progress)
     }
 
-    /// It was no attempt: observers from before and after it see the next one.
+    /// It was not an attempt: observers from before and after it see the next one.
     @Test func aRefusedConditionalBegin() async throws {
         let request = request("level2")
         let before = request.makeProgress()

@@ -69,7 +69,7 @@ import Testing
         #expect(world.askedPacks == asked)
     }
 
-    /// A pack may go when the last request of all clients has ended; also by the end of the object.
+    /// A pack is purgeable once the last request of all clients has ended, also by the end of the object.
     @Test func accessIsCounted() async throws {
         let first = request("level2")
         try await first.beginAccessing()

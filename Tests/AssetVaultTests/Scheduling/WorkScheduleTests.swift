@@ -240,7 +240,7 @@ struct WorkScheduleTests {
         #expect(LoadingPriority(given) < .urgent)
     }
 
-    /// Random changes, held against what the rules say of each state.
+    /// Random changes: each state is compared with what the rules say.
     @Test func randomChanges() throws {
         var random = SeededGenerator(for: "WorkScheduleTests.randomChanges")
         for _ in 0..<200 {

@@ -50,8 +50,9 @@ import VaultBase
                 #expect(result.exitCode == code, "\(result.errorText)")
                 guard code == 79 else { continue }
                 #expect(
-                    result.errorText.contains("10 are now: 'level2' with 10 in sh (\(program.processID))"))
-                #expect(result.errorText.contains("; end the access to what is not needed now\n"))
+                    result.errorText.contains(
+                        "10 are in access now: 'level2' with 10 in sh (\(program.processID))"))
+                #expect(result.errorText.contains("; end the access to tags that are not needed\n"))
             }
             program.send(SIGKILL)
         }

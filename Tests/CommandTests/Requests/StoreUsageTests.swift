@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultBase
 
-/// What a store takes on the disk, and what may go.
+/// What a store takes on the disk, and which packs are purgeable.
 @Suite(.timeLimit(.minutes(5))) struct StoreUsageTests {
     let world: World
 
@@ -12,7 +12,7 @@ import VaultBase
         try await world.access("level2", "level3", script: "true").succeeded()
     }
 
-    /// What `usage` says is held against limits: the initial install, and what is in access.
+    /// What `usage` says is compared with limits: the initial install, and what is in access.
     @Test func limitsAreExceeded() async throws {
         let limited: Words = "usage --limits odr-2015 $STORE"
         for (id, size) in [("level1", 2_000_000_000), ("level1", 2_000_000_001), ("level2", 3_000_000_000)]
@@ -53,7 +53,7 @@ import VaultBase
             #expect(try await program.firstLine() == "begun")
             let held = try await world.run("remove game/level2 $STORE").succeeded()
             #expect(
-                held.errorText == "removing  game/level2: it goes once its access has ended\n",
+                held.errorText == "removing  game/level2: it is removed once its access has ended\n",
                 "\(held.errorText)")
             program.send(SIGKILL)
         }

@@ -44,7 +44,7 @@ struct HostedPublishRefusalTests {
         try await refuses(76, naming: file, server.url)
     }
 
-    /// A host that has every metadata file: a few foreign ones take their numbers, more are refused, and nothing is kept.
+    /// A host that has every metadata file: a few files that are not its metadata take their numbers, more are refused, and nothing is kept.
     @Test(arguments: ["targets", "snapshot"]) func unsignedMetadata(role: String) async throws {
         let junk = [UInt8](repeating: 7, count: 1 << 20)
         let server = try FaultServer(runner.host) { request in
@@ -106,7 +106,7 @@ struct HostedPublishRefusalTests {
             return .bytes([UInt8](bytes), length: bytes.count)
         }
         try await world.publish()
-        try await runner.publish(against: server.url).failed(75, naming: "somebody else has published")
+        try await runner.publish(against: server.url).failed(75, naming: "another publisher has published")
         #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
     }
 }

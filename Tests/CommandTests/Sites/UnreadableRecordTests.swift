@@ -113,7 +113,7 @@ struct UnreadableRecordTests {
     }
 
     /// A folder that is not the store's, such as the system's on a separate file system.
-    @Test func anUnreadableForeignFolder() async throws {
+    @Test func anUnreadableFolderOfAnotherUser() async throws {
         try world.makeFolder("store/permanent/lost+found")
         let failing = Sandbox.injecting(
             "error=EACCES", into: "openat", on: "lost+found", world["store/permanent/lost+found"])

@@ -24,7 +24,7 @@ import VaultBase
         #expect(try runner.written() == [])
     }
 
-    /// A thief of a removed snapshot key names roles and versions: they count for nothing, and cost no request.
+    /// A thief of a removed snapshot key names roles and versions: they have no effect, and cost no request.
     @Test func snapshotsOfARemovedKey() async throws {
         try await world.copy("vault/keys/snapshot.pem", to: "old.pem")
         try await world.trust("rotate snapshot").succeeded()
@@ -55,7 +55,7 @@ import VaultBase
                 ? .bytes(later, length: later.count) : .file
         }
         try await runner.run("restore", "level --version 2", against: server.url).failed(
-            75, naming: "somebody else has published there meanwhile", "run the same command again")
+            75, naming: "another publisher has published there meanwhile", "run the same command again")
         #expect(try runner.written() == [])
     }
 

@@ -59,7 +59,7 @@ struct HostileTextTests {
         let shown = try await world.run("trust show $SITE $TRUST").succeeded()
         expectEscaped(shown)
         #expect(
-            shown.text.contains("level") == false && shown.errorText.contains("is not believed"),
+            shown.text.contains("level") == false && shown.errorText.contains("is not trusted"),
             "\(shown.text)\(shown.errorText)")
         expectEscaped(try await world.run("trust show --json $SITE $TRUST").succeeded())
         let refused = try await world.fetch("--all")
@@ -82,7 +82,7 @@ struct HostileTextTests {
             expectEscaped(shown)
             answers.append(shown.text + shown.errorText)
         }
-        #expect(answers.contains { !$0.contains("is not believed") }, "\(answers)")
+        #expect(answers.contains { !$0.contains("is not trusted") }, "\(answers)")
         expectEscaped(try await world.run("audit $SITE"))
     }
 

@@ -93,7 +93,7 @@ import VaultBase
         try await world.keepsTheLast(naming: "packs/dlc1/one.avpack has 1000", "of unknown members")
     }
 
-    /// The site has no copy of what is no pack, and a host needs all that is listed.
+    /// The site has no copy of what is not a pack, and a host needs all that is listed.
     @Test func aTargetThatIsNoPack() async throws {
         let readme: JSONValue = [
             "length": 5, "hashes": ["sha256": .string(String(repeating: "ab", count: 32))],
@@ -103,7 +103,7 @@ import VaultBase
             try $0.change("targets") { targets in for name in names { targets["packs/dlc1/\(name)"] = readme }
             }
         }
-        try await world.keepsTheLast(naming: "which is no pack")
+        try await world.keepsTheLast(naming: "which is not a pack")
         try await world.run("upload $SITE $WORK/host").succeeded()
         // A site that lists it already, then one that did.
         let listed = try world.bytes("team/site/metadata/2.dlc1.json")

@@ -37,7 +37,7 @@ struct TeamRefusalTests {
         try await world.keepsTheLast(naming: "the table of the studio's opaque names")
     }
 
-    /// A path of its own that leads to another pack's manifest is no pack.
+    /// A path of its own that leads to another pack's manifest is not a pack.
     @Test func itsPathUnderAnothersID() async throws {
         let studios = try world.json("vault/site/metadata/1.targets.json")["signed", "targets"] as JSONValue?
         let record = try #require(studios?.members?["packs/level.avpack"])

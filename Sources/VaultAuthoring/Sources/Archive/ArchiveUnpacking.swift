@@ -84,7 +84,7 @@ extension ArchiveUnpacking {
                 throw reader.corrupt("the archive is cut short")
             }
             guard try tar.hasOnlyZeros(after: reader.consumed) else {
-                throw reader.corrupt("something follows the end of the archive")
+                throw reader.corrupt("extra bytes follow the end of the archive")
             }
         }
     }

@@ -88,7 +88,7 @@ final class DecompressedSource: ByteSource {
         // Not every filter of libarchive reports bytes after the end.
         let isUsedUp = reader.consumed == file.delivered
         let isAtEnd = try unsafe file.next().isEmpty
-        guard isUsedUp, isAtEnd else { throw reader.corrupt("something follows the compressed data") }
+        guard isUsedUp, isAtEnd else { throw reader.corrupt("extra bytes follow the compressed data") }
         return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     }
 }

@@ -21,7 +21,7 @@ extension VaultError {
     /// The archive does not end at the end of its file.
     static func wrongEnd(_ name: String) -> VaultError {
         VaultError(
-            .corrupt, "the archive is cut short, or something follows its end", at: name,
+            .corrupt, "the archive is cut short, or extra bytes follow its end", at: name,
             remedy: "make the archive again")
     }
 

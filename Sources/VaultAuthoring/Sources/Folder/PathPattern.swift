@@ -15,7 +15,7 @@ public struct PathPattern: Sendable, Hashable {
         case folders
         case any
 
-        /// Whether it goes on with a byte.
+        /// Whether it continues with a byte.
         func admits(_ byte: UInt8) -> Bool {
             switch self {
             case .none: false

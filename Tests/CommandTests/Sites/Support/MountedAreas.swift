@@ -68,7 +68,7 @@ struct MountedAreas {
     /// Leaves this much space in an area: KiB, or names.
     func leave(kibibytes: Int, in area: String) async throws {
         let used = try await shell("df -k --output=used '\(store)/\(area)' | tail -n 1")
-        // A size of 0 is no limit.
+        // A size of 0 is not a limit.
         try await remount(area, "size=\(max(4, try number(used) + kibibytes))k")
     }
 

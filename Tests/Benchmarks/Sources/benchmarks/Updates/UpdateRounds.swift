@@ -54,7 +54,7 @@ private struct UpdatePlace {
         _ = try run("out=$folder/\(rival.name); mkdir $out\n" + Rival.functions + rival.script)
         let text = try String(contentsOfFile: "\(folder)/\(rival.name)/bytes", encoding: .utf8)
         guard let number = Int(text.filter { !$0.isWhitespace }) else {
-            throw Failure("'\(text)' is no number of bytes")
+            throw Failure("'\(text)' is not a number of bytes")
         }
         return number
     }
