@@ -22,7 +22,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 name: "Sites",
                 subcommands: [
                     Init.self, Plan.self, Publish.self, Promote.self, Restore.self, Prune.self, Upload.self,
-                    Trust.self, Serve.self, List.self, Audit.self,
+                    Trust.self, Keys.self, Serve.self, List.self, Audit.self,
                 ]),
             CommandGroup(
                 name: "Clients",

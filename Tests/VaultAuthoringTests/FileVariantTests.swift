@@ -87,8 +87,10 @@ import VaultSite
 
     private func tree(_ json: JSONObject) throws -> ResourceTree {
         let source = try JSONSource(parsing: JSONValue.object(json).pretty(), name: "test")
+        let settings = try JSONSource(parsing: Array("{}".utf8), name: "test")
         return try ResourceTree(
-            family: PackID("game"), parsing: source.located, Audiences(parsing: nil, in: FilePath("/")))
+            family: PackID("game"), parsing: source.located,
+            Audiences(parsing: settings.located, in: VaultFolder(FilePath("/"))))
     }
 
     @Test func everyDeviceGetsEveryFileOnceAndBest() throws {

@@ -40,6 +40,11 @@ public final class ContentKey: Sendable {
         try ContentKey(SecretBytes(randomLength: count))
     }
 
+    /// The key by itself, for a provider of keys.
+    public func injected() throws(VaultError) -> InjectedContentKey {
+        try InjectedContentKey(contentKeyID: id.bytes, secret: secret.copy())
+    }
+
     /// A name for a text that reveals nothing about it without this key: the first 128 bits of its HMAC-SHA-256, in hexadecimal.
     public func opaqueName(of text: String) -> String {
         var authenticator = HMACSHA256(key: nameKey)

@@ -123,15 +123,20 @@ struct PackHistory {
     /// The vault keys in all kept metadata.
     func keyIDs() throws(VaultError) -> Set<KeyID> {
         var ids: Set<KeyID> = []
+        try forEachPack { _, pack in ids.formUnion(pack.slots.map(\.keyID)) }
+        return ids
+    }
+
+    /// Passes on every version in all kept metadata, with the file that lists it.
+    func forEachPack(_ body: (MetadataFileName, PackManifest) -> Void) throws(VaultError) {
         for file in try targetsFiles() {
             for (path, json) in try targets(in: file) {
                 guard case .object(let json) = json, let record = try? TargetRecord(path: path, json: json),
                     let listing = try? ListedPack(record)
                 else { continue }
-                ids.formUnion(listing.pack.slots.map(\.keyID))
+                for pack in listing.versions { body(file, pack) }
             }
         }
-        return ids
     }
 
     /// Number of files of a role that are read for the last versions.

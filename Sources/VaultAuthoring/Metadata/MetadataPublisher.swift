@@ -184,7 +184,8 @@ struct MetadataPublisher {
         }
         let top = RoleContent(
             role: .targets, records: own, delegations: delegations.isEmpty ? nil : .roles(delegations),
-            trusts: renewal.trusts(of: .targets), hasOpaqueNames: PackNames.areNeeded(for: own))
+            trusts: renewal.trusts(of: .targets), hasOpaqueNames: PackNames.areNeeded(for: own),
+            retiredKeys: session.retiredKeys)
         return SiteContent(
             roles: roles + [top], importing: imports, after: try await GivenVersions(of: session))
     }

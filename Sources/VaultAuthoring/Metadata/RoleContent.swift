@@ -13,6 +13,8 @@ struct RoleContent {
     var tags: JSONValue?
     /// See ``PackNames/member``.
     var hasOpaqueNames = false
+    /// Of the top-level targets.
+    var retiredKeys = RetiredKeys()
     /// See ``GivenVersions/member`` and ``SiteContent/completed(_:replacing:)``.
     fileprivate(set) var lastVersions: JSONValue?
 
@@ -20,7 +22,7 @@ struct RoleContent {
     var members: KeyValuePairs<String, JSONValue?> {
         [
             TagIndex.member: tags, PackNames.member: hasOpaqueNames ? .bool(true) : nil,
-            GivenVersions.member: lastVersions,
+            GivenVersions.member: lastVersions, RetiredKeys.member: retiredKeys.json,
         ]
     }
 }

@@ -16,7 +16,8 @@ struct PackPublisher {
     /// - Parameter output: the folder for new packs; nil for the site's targets.
     init(for session: AuthorSession, sealingInto output: FilePath? = nil) async throws(VaultError) {
         (request, vault) = (session.request, session.vault)
-        keys = try await AuthorKeys(own: session.vaultKeys, audiences: session.settings.audiences)
+        keys = try await AuthorKeys(
+            own: session.vaultKeys, audiences: session.settings.audiences, retired: session.retiredKeys)
         files = PublishedPackFiles(
             targets: vault.targets, output: output ?? vault.targets, host: session.host)
     }

@@ -57,7 +57,8 @@ struct PublicationProposal {
         }
         let made = Set(packs.map(\.id))
         let gone = listing.packs.map(\.pack).filter { !made.contains($0.id) }
-        resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
+        resealing = try await ChannelResealing(
+            of: settings.structure.channels.dropFirst(), in: session, for: recipients, by: publisher)
         shown = try await publisher.complete(
             names.names, for: (packs.map(\.id) + gone.map(\.id)) + resealing.listed.map(\.pack.id),
             after: earlier)

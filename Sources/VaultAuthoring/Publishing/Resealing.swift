@@ -82,21 +82,22 @@ extension PackPublisher {
     }
 }
 
-/// New slots for what the other channels list. Only metadata change.
+/// New slots for what channels list already. Only metadata change.
 struct ChannelResealing {
     /// The whole next listing of each channel that changes.
     private(set) var records: [Channel: [TargetRecord]] = [:]
     private(set) var packs: [PublicationReport.Resealed] = []
-    /// What the other channels list then.
+    /// What these channels list then.
     private(set) var listed: [(channel: Channel, pack: PackManifest)] = []
 
     init() {}
 
     /// - Parameter recipients: of the packs of the sources.
     init(
-        of session: AuthorSession, for recipients: Recipients, by publisher: PackPublisher
+        of channels: some Sequence<Channel>, in session: AuthorSession, for recipients: Recipients,
+        by publisher: PackPublisher
     ) async throws(VaultError) {
-        for channel in session.settings.structure.channels.dropFirst() {
+        for channel in channels {
             let listing = session.published.ownPacks(in: channel)
             var next = listing.otherTargets
             var isChanged = false

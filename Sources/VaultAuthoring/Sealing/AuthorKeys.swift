@@ -5,17 +5,24 @@ public import VaultCrypto
 /// The vault keys that an author seals for and opens with: the vault's own, and those of all audiences. None of them has the ID of
 /// another one.
 struct AuthorKeys: Sendable {
-    /// The vault's own.
+    /// The vault's own, as far as packs are sealed for them.
     let own: any KeyProvider
+    /// The same with those that are retired.
+    private let source: any KeyProvider
     private let audiences: Audiences
+    private let retired: RetiredKeys
     /// All keys that the sources list.
     private let listed: [KeyID: VaultKey]
 
     /// Throws `.usage` where an ID is that of two different keys.
-    init(own: any KeyProvider, audiences: Audiences) async throws(VaultError) {
-        (self.own, self.audiences) = (own, audiences)
+    init(
+        own: any KeyProvider, audiences: Audiences, retired: RetiredKeys = RetiredKeys()
+    ) async throws(VaultError) {
+        source = audiences.completing(own, of: nil)
+        (self.audiences, self.retired) = (audiences, retired)
+        self.own = UnretiredKeyProvider(source, retired, replaced: audiences.replaced)
         var ring = KeyRing()
-        if let found = try? await own.allKeys() { ring.append(found) }
+        if let found = try? await source.allKeys() { ring.append(found) }
         for name in audiences.all {
             // A source that can't be read is an error only if a pack is sealed for it.
             if let found = try? await audiences.keys(of: [name]).allKeys() { ring.append(found) }
@@ -26,12 +33,15 @@ struct AuthorKeys: Sendable {
 
     /// The keys of some audiences; without any name the vault's own.
     func recipients(_ names: [String]) throws(VaultError) -> any KeyProvider {
-        names.isEmpty ? own : try audiences.keys(of: names)
+        names.isEmpty
+            ? own
+            : UnretiredKeyProvider(try audiences.keys(of: names), retired, replaced: audiences.replaced)
     }
 
     /// The keys that open earlier versions: all of them.
     func openers() throws(VaultError) -> any KeyProvider {
-        CombinedKeyProvider([own, try audiences.keys(of: audiences.all)])
+        CombinedKeyProvider(
+            [source, try audiences.keys(of: audiences.all)] + audiences.files(of: retired.ids))
     }
 
     /// Throws `.usage` for more keys than one pack is sealed for.

@@ -45,6 +45,15 @@ struct AuthorSession {
     /// The host's site, where the vault's own folder is incomplete.
     let host: HostedSite?
     let published: PublishedState
+    /// Those of before, and what this command retires.
+    private(set) var retiredKeys: RetiredKeys
+
+    /// The same session, which seals for some keys no more.
+    func retiring(_ ids: Set<KeyID>) -> AuthorSession {
+        var session = self
+        session.retiredKeys = retiredKeys.adding(ids)
+        return session
+    }
 
     fileprivate init(
         of vault: VaultFolder, _ settings: VaultSettings, _ request: AuthorRequest
@@ -71,6 +80,7 @@ struct AuthorSession {
         } else {
             published = .site(try await CurrentSite(of: vault))
         }
+        retiredKeys = try published.retiredKeys()
     }
 
     /// The vault's own.

@@ -22,6 +22,14 @@ enum PublishedState {
         }
     }
 
+    /// The vault keys that packs are never sealed for again.
+    func retiredKeys() throws(VaultError) -> RetiredKeys {
+        switch self {
+        case .site(let site): try RetiredKeys(in: site.tree?.chain.targets.document)
+        case .teamRole(let published): try RetiredKeys(in: published.targets?.document)
+        }
+    }
+
     /// The version of a pack that any role of the site lists.
     func listedVersion(of id: PackID) -> UInt64? {
         guard let record = try? site?.tree?.record(at: id.targetPath) else { return nil }

@@ -2,11 +2,16 @@ import Synchronization
 import SystemPackage
 import VaultBase
 import VaultCrypto
+import VaultFileSystem
 
 /// For whom packs are sealed: the member `"audiences"` of `vault.json`, names with one key source each, such as
 /// `{"press": "file:keys/press.jwks"}`. Relative paths begin at the vault.
+///
+/// While a key is being replaced, packs are sealed for both: `"replacedKeys"` names the old keys, which stand in `keys/ID.jwks`.
 struct Audiences: Sendable {
     private let sources: [String: KeySpec]
+    let replaced: [ReplacedKey]
+    private let vault: VaultFolder
     /// Those that were opened: a source is asked once for each key in a run.
     private let providers = Providers()
 
@@ -14,15 +19,45 @@ struct Audiences: Sendable {
         let opened = Mutex<[String: CachingKeyProvider]>([:])
     }
 
-    /// - Parameter json: nil where none are declared.
-    init(parsing json: LocatedJSON?, in vault: FilePath) throws(VaultError) {
+    /// - Parameter settings: the whole `vault.json`.
+    init(parsing settings: LocatedJSON, in vault: VaultFolder) throws(VaultError) {
         var sources: [String: KeySpec] = [:]
-        for audience in try json?.members() ?? [] {
+        for audience in try settings["audiences"]?.members() ?? [] {
             sources[audience.name] = try audience.value.map { () throws(VaultError) in
-                try KeySpec(parsing: audience.value.string()).relative(to: vault)
+                try KeySpec(parsing: audience.value.string()).relative(to: vault.path)
             }
         }
-        self.sources = sources
+        replaced = try (settings["replacedKeys"]?.elements() ?? []).map { json throws(VaultError) in
+            let key = try ReplacedKey(parsing: json)
+            guard key.audience.map({ sources[$0] != nil }) ?? true else {
+                throw json.error(
+                    .usage, "the audience '\(key.audience?.excerpt ?? "")' is not declared",
+                    remedy: "add it to \"audiences\"")
+            }
+            return key
+        }
+        (self.sources, self.vault) = (sources, vault)
+    }
+
+    /// The file of an audience's keys; nil is the vault's own. Nil for keys that come from elsewhere.
+    func file(of audience: String?) -> FilePath? {
+        guard let audience else { return vault.vaultKeys }
+        return sources[audience]?.file
+    }
+
+    func isDeclared(_ audience: String) -> Bool { sources[audience] != nil }
+
+    /// The files of single keys, of those that are there.
+    func files(of ids: Set<KeyID>) -> [any KeyProvider] {
+        ids.map(vault.key).filter { (try? FileSystem.exists($0)) ?? false }.map { FileKeyProvider(path: $0) }
+    }
+
+    /// A source of an audience's keys, with those that are being replaced.
+    func completing(_ source: any KeyProvider, of audience: String?) -> any KeyProvider {
+        let keys = replaced.filter { $0.audience == audience }
+        guard !keys.isEmpty else { return source }
+        return ReplacedKeyProvider(
+            source: source, replaced: keys.map { (id: $0.id, file: vault.key($0.id)) })
     }
 
     /// The member `"for"` of a pack or a resource tree; empty where it is absent. Throws `.usage` for a name that is not
@@ -56,7 +91,7 @@ struct Audiences: Sendable {
             found.append(
                 try providers.opened.withLock { opened throws(VaultError) in
                     if let known = opened[name] { return known }
-                    let provider = CachingKeyProvider(try source.provider())
+                    let provider = CachingKeyProvider(completing(try source.provider(), of: name))
                     opened[name] = provider
                     return provider
                 })
@@ -66,4 +101,46 @@ struct Audiences: Sendable {
 
     /// All names, sorted.
     var all: [String] { sources.keys.sorted() }
+
+    /// All names; nil is the vault itself.
+    var owners: [String?] { [nil] + all }
+
+    /// Those whose keys are in this file.
+    func owners(of file: FilePath) -> [String?] { owners.filter { self.file(of: $0) == file } }
+}
+
+/// A key that packs are still sealed for, while another one replaces it: `{"id": "…", "for": "press"}`, without `"for"` one of the vault's own.
+struct ReplacedKey: Hashable, Sendable {
+    let id: KeyID
+    let audience: String?
+
+    init(_ id: KeyID, of audience: String?) { (self.id, self.audience) = (id, audience) }
+
+    init(parsing json: LocatedJSON) throws(VaultError) {
+        try json.requireMembers(among: ["id", "for"])
+        let id = try json.required("id")
+        self.id = try id.map { () throws(VaultError) in try KeyID(id.string()) }
+        audience = try json["for"]?.string()
+    }
+
+    var json: JSONValue {
+        var json: JSONObject = ["id": .string(id.description)]
+        json["for"] = audience.map { .string($0) }
+        return .object(json)
+    }
+}
+
+/// A source of keys, and the files of those that were taken out of it.
+private struct ReplacedKeyProvider: RingKeyProvider {
+    let source: any KeyProvider
+    let replaced: [(id: KeyID, file: FilePath)]
+
+    /// The source itself may still have a key that is being replaced: on another machine it is given with the new one.
+    func ring() async throws(VaultError) -> KeyRing {
+        var ring = try await source.allKeys()
+        for key in replaced where ring.keys(for: key.id).vaultKeys.isEmpty {
+            ring.append(try FileKeyProvider(path: key.file).ring())
+        }
+        return ring
+    }
 }

@@ -1,13 +1,14 @@
 public import SystemPackage
 public import UpdateFramework
 import VaultBase
+import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
 /// An author's folder:
 ///
 ///     vault.json          what is published, and how
-///     keys/               vault.jwks, and signing keys as PEM files; secret, ignored by git
+///     keys/               vault.jwks, replaced vault keys, and signing keys as PEM files; secret, ignored by git
 ///     pending/            metadata that waits for signatures of keys that are kept elsewhere
 ///     trusted-root.json   what clients pin
 ///     .pending            digests of what was written to pending/
@@ -36,6 +37,8 @@ public struct VaultFolder: Sendable {
     public var settings: FilePath { path.appending("vault.json") }
     public var keys: FilePath { path.appending("keys") }
     public var vaultKeys: FilePath { keys.appending("vault.jwks") }
+    /// A vault key by itself: one that is being replaced, or that is retired and may open what was sealed for it.
+    func key(_ id: KeyID) -> FilePath { keys.appending("\(id).jwks") }
     public var trustedRoot: FilePath { path.appending("trusted-root.json") }
     public var pending: FilePath { path.appending("pending") }
     /// The SHA-256 of what was written to `pending/`.

@@ -42,6 +42,16 @@ extension VaultSettings {
         try change([], ["pin": pin?.json])
     }
 
+    /// Declares an audience whose keys are in a file.
+    mutating func declareAudience(_ name: String, file: FilePath) throws(VaultError) {
+        try change(["audiences"], [name: .string("file:\(file)")])
+    }
+
+    /// Sets which keys packs are sealed for beside those that replace them.
+    mutating func setReplacedKeys(_ keys: [ReplacedKey]) throws(VaultError) {
+        try change([], ["replacedKeys": keys.isEmpty ? nil : .array(keys.map(\.json))])
+    }
+
     private func requireNoPin() throws(VaultError) {
         guard let pin else { return }
         let channel = structure.sourceChannel

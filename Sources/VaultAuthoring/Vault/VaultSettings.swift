@@ -45,7 +45,8 @@ public struct VaultSettings: Sendable {
     public private(set) var resources: [ResourceTree]
     /// What the channel of the sources lists instead of them.
     public private(set) var pin: ListingPin?
-    let audiences: Audiences
+    private(set) var audiences: Audiences
+    private let folder: VaultFolder
     /// What the packs may measure; nil where no limits are declared.
     public let limits: SizeLimits?
     /// The versions of the app that clients may have; older versions of packs stay listed for these.
@@ -94,7 +95,8 @@ public struct VaultSettings: Sendable {
         try Self.requireNoMisspelling(in: json)
         lifetime = try MetadataLifetime(parsing: try json["expiry"])
         structure = try SiteStructure(parsing: json)
-        audiences = try Audiences(parsing: json["audiences"], in: path.removingLastComponent())
+        folder = VaultFolder(path.removingLastComponent())
+        audiences = try Audiences(parsing: json, in: folder)
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
         pin = try ListingPin(parsing: json["pin"])
@@ -106,7 +108,7 @@ public struct VaultSettings: Sendable {
 
     private static let members = [
         "format", "packs", "resources", "expiry", "teams", "team", "bins", "channels", "audiences", "limits",
-        "opaqueNames", "apps", "pin",
+        "opaqueNames", "apps", "pin", "replacedKeys",
     ]
 
     /// Members of other programs are ignored, but not one that was probably meant for this one: without `"opaqueNames"` names
@@ -205,13 +207,14 @@ public struct VaultSettings: Sendable {
             "keys are given, but every pack is for an audience: \(usedAudiences.listed(upTo: 4))",
             at: place.string,
             remedy:
-                "replace the key in the source that \"audiences\" names, keep the old one as an audience that no pack is for, and publish without this option"
+                "replace the audience's key, or publish without this option", hint: .replacingKey
         )
     }
 
-    /// Takes edited text whose packs, resources or pins differ.
+    /// Takes edited text whose packs, resources, pins or audiences differ.
     mutating func adopt(_ edited: JSONSource) throws(VaultError) {
         let json = edited.located
+        audiences = try Audiences(parsing: json, in: folder)
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
         pin = try ListingPin(parsing: json["pin"])

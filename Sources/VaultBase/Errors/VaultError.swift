@@ -162,6 +162,10 @@ public enum Hint: Sendable, Hashable {
     /// Replacing the key of a role, in a vault.
     case rotation(role: String, vault: String)
     case makingVaultKey
+    /// Taking a vault key out of use, by its ID.
+    case retiringKey(String)
+    /// Putting a new vault key in the place of another one.
+    case replacingKey
     case publishing
     case makingVault
     /// The limit of what all programs may have in access at a time.

@@ -9,7 +9,7 @@ extension PublicationReport: Report {
             .text("channel") { $0.channel?.name }.orNull,
             .changes("packs", Pack.columns, where: \.isChanged) { $0.packs },
             .table("resealed", Resealed.columns) { $0.resealed },
-            .lines { $0.resealedLines },
+            .lines { Resealed.lines(of: $0.resealed) },
             .object("sizes") { $0.sizes.json },
             .lines { $0.sizes.upload > 0 || $0.packs.contains(where: \.isChanged) ? [$0.sizes.text] : [] },
             .table("restored", Restoration.columns) { $0.restorations },
@@ -17,16 +17,6 @@ extension PublicationReport: Report {
             .table("findings", Finding.columns) { $0.findings },
             .texts("warnings") { $0.warnings.map(\.worded) },
         ]
-    }
-
-    /// One for each channel.
-    private var resealedLines: [String] {
-        let byChannel = Dictionary(grouping: resealed, by: \.channel.name).sorted { $0.key < $1.key }
-        return byChannel.map { channel, packs in
-            let names = packs.map { "\($0.name ?? $0.id) version \($0.version)" }.listed(upTo: 6)
-            return
-                "resealed  \(packs.count.counting("pack")) in the channel \(channel), for other keys: \(names)"
-        }
     }
 
     /// Prints the warnings, the report, and what follows from it.
@@ -159,12 +149,22 @@ extension PublicationReport.Update {
 }
 
 extension PublicationReport.Resealed {
-    fileprivate static var columns: [Column<Self>] {
+    static var columns: [Column<Self>] {
         [
             .text("channel") { $0.channel.name }, .text("id") { $0.id },
             .text("name") { $0.name }.orNull,
             .number("version") { $0.version }, .texts("droppedKeys") { $0.droppedKeys.map(\.id) },
         ]
+    }
+
+    /// One for each channel.
+    static func lines(of packs: [Self]) -> [String] {
+        let byChannel = Dictionary(grouping: packs, by: \.channel.name).sorted { $0.key < $1.key }
+        return byChannel.map { channel, packs in
+            let names = packs.map { "\($0.name ?? $0.id) version \($0.version)" }.listed(upTo: 6)
+            return
+                "resealed  \(packs.count.counting("pack")) in the channel \(channel), for other keys: \(names)"
+        }
     }
 }
 

@@ -21,6 +21,8 @@ extension Hint {
         case .rotation(let role, let vault): "assetvault trust rotate \(vault) \(role)"
         case .publishing: "assetvault publish"
         case .makingVaultKey: "assetvault keygen"
+        case .replacingKey: "assetvault keys rekey VAULT"
+        case .retiringKey(let id): "assetvault keys retire VAULT \(id)"
         case .makingVault: "assetvault init VAULT"
         case .accessLimit: "--in-use BYTES"
         case .givingKey: "give its key with --keys SPEC"

@@ -32,6 +32,11 @@ public struct KeyRing: Sendable {
         KeyRing(vaultKeys: vaultKeys.filter { $0.id == id }, contentKeys: contentKeys.filter { $0.id == id })
     }
 
+    /// The ring without the vault keys with these IDs.
+    public func without(_ ids: Set<KeyID>) -> KeyRing {
+        KeyRing(vaultKeys: vaultKeys.filter { !ids.contains($0.id) }, contentKeys: contentKeys)
+    }
+
     /// Adds the keys of `other` that are not in this ring.
     public mutating func append(_ other: KeyRing) {
         for key in other.vaultKeys { append(key) }

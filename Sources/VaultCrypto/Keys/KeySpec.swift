@@ -66,6 +66,11 @@ public struct KeySpec: Sendable {
         }
     }
 
+    /// The key file; nil for another source.
+    public var file: FilePath? {
+        if case .file(let path) = source { path } else { nil }
+    }
+
     /// The environment variable with the key; nil for another source.
     public var variable: String? {
         if case .environment(let name) = source { name } else { nil }

@@ -2,65 +2,85 @@ public import SystemPackage
 public import VaultBase
 public import VaultFileSystem
 
-/// The file of a fresh vault key: a JWK Set (RFC 7517, section 5) with one key.
+/// Files of vault keys: JWK Sets (RFC 7517, section 5), mode 0600.
 public enum VaultKeyFile {
     /// Generates a 256-bit key and writes it durably with mode 0600; returns its ID.
-    ///
-    /// The ID is random, as it is public in metadata, where a thumbprint would be a hash of the secret. It does not
-    /// begin with `-`, so that commands accept it as an argument.
     ///
     /// - Throws: ``VaultBase/VaultError`` of category `unwritable` when the name exists or can't be created; `io`.
     @discardableResult
     public static func generate(at path: FilePath) throws(VaultError) -> KeyID {
-        let key = try freshKey()
-        let text = try key.jwkSet()
-        try text.withBytes { (bytes) throws(VaultError) in
-            try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: false)
-        }
+        let key = try VaultKey.generate()
+        try write(KeyRing(vaultKeys: [key]), to: path, replacing: false)
         return key.id
+    }
+
+    /// Writes all keys of a ring durably with mode 0600.
+    ///
+    /// - Throws: ``VaultBase/VaultError`` of category `unwritable` when the name can't be created, or exists and is not to be replaced; `io`.
+    public static func write(_ ring: KeyRing, to path: FilePath, replacing: Bool) throws(VaultError) {
+        let text = try ring.jwkSet()
+        try text.withBytes { (bytes) throws(VaultError) in
+            try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: replacing)
+        }
     }
 
     /// Generates a 256-bit key and writes the same format to a pipe, such as a secret store's client; returns its ID.
     @discardableResult
     public static func generate(into pipe: borrowing OpenFile) throws(VaultError) -> KeyID {
-        let key = try freshKey()
-        let text = try key.jwkSet()
-        try text.withBytes { (bytes) throws(VaultError) in try pipe.writeNext(bytes) }
+        let key = try VaultKey.generate()
+        try write(KeyRing(vaultKeys: [key]), into: pipe)
         return key.id
     }
 
-    private static func freshKey() throws(VaultError) -> VaultKey {
-        let id = try freshID()
-        return try VaultKey(id: id, secret: SecretBytes(randomLength: VaultKey.byteCount))
-    }
-
-    private static func freshID() throws(VaultError) -> KeyID {
-        while true {
-            let bytes = try SecureRandom.bytes(16)
-            let id = try KeyID(Base64URL.encode(bytes.span))
-            if !id.description.hasPrefix("-") { return id }
-        }
+    /// The same of all keys of a ring.
+    public static func write(_ ring: KeyRing, into pipe: borrowing OpenFile) throws(VaultError) {
+        let text = try ring.jwkSet()
+        try text.withBytes { (bytes) throws(VaultError) in try pipe.writeNext(bytes) }
     }
 }
 
 extension VaultKey {
-    /// A JWK Set with this one key, and a newline.
-    func jwkSet() throws(VaultError) -> SecretBytes {
+    /// A random key with a random ID: IDs are public in metadata, where a thumbprint would be a hash of the secret. The ID does not begin
+    /// with `-`, so that commands accept it as an argument.
+    public static func generate() throws(VaultError) -> VaultKey {
+        while true {
+            let bytes = try SecureRandom.bytes(16)
+            let id = try KeyID(Base64URL.encode(bytes.span))
+            guard !id.description.hasPrefix("-") else { continue }
+            return try VaultKey(id: id, secret: SecretBytes(randomLength: byteCount))
+        }
+    }
+
+    fileprivate func jwk(after separator: String) throws(VaultError) -> SecretBytes {
         try SecretBytes(
-            jwkBefore: #"{"keys":[{"kty":"oct","alg":"A256KW","use":"enc","kid":"\#(id)","k":""#,
-            secret: secret, after: "\"}]}\n")
+            jwkBefore: #"\#(separator){"kty":"oct","alg":"A256KW","use":"enc","kid":"\#(id)","k":""#,
+            secret: secret, after: "\"}")
     }
 }
 
 extension InjectedContentKey {
-    /// The JWK of this content key, and a newline.
-    ///
-    /// - Throws: never in practice.
-    public func jwk() throws(VaultError) -> SecretBytes {
+    fileprivate func jwk(after separator: String) throws(VaultError) -> SecretBytes {
         try SecretBytes(
             jwkBefore:
-                #"{"kty":"oct","alg":"\#(Self.algorithm)","key_ops":["deriveKey"],"kid":"\#(id)","k":""#,
-            secret: secret, after: "\"}\n")
+                #"\#(separator){"kty":"oct","alg":"\#(Self.algorithm)","key_ops":["deriveKey"],"kid":"\#(id)","k":""#,
+            secret: secret, after: "\"}")
+    }
+}
+
+extension KeyRing {
+    /// A JWK Set with all keys, and a newline.
+    public func jwkSet() throws(VaultError) -> SecretBytes {
+        var text = SecretBytes(copying: Array(#"{"keys":["#.utf8).span)
+        var separator = ""
+        for key in vaultKeys {
+            text = try text.appending(key.jwk(after: separator))
+            separator = ","
+        }
+        for key in contentKeys {
+            text = try text.appending(key.jwk(after: separator))
+            separator = ","
+        }
+        return try text.appending(SecretBytes(copying: Array("]}\n".utf8).span))
     }
 }
 

@@ -50,7 +50,7 @@ import VaultCrypto
     func contentKey() async throws {
         let id = [UInt8](0..<16)
         let key = try #require(try ring(SampleKey(value: 7).contentJWK(id)).contentKeys.first)
-        let read = try KeyRing(parsingJWK: key.jwk(), place: "jwk")
+        let read = try KeyRing(parsingJWK: KeyRing(contentKeys: [key]).jwkSet(), place: "jwk")
         #expect(read.contentKeys.map(\.contentKeyID) == [id])
         #expect(read.contentKeys.map { $0.secret.copied } == [SampleKey(value: 7).bytes])
         #expect(read.vaultKeys.isEmpty)

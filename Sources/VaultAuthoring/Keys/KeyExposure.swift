@@ -1,0 +1,93 @@
+public import SealedPack
+import UpdateFramework
+import VaultBase
+public import VaultCrypto
+public import VaultSite
+
+/// What a vault key that goes out of use still opens of what a site lists, and what it opens no longer.
+public struct KeyExposure: Sendable {
+    public enum Access: String, Sendable {
+        /// The listing has a slot for the key.
+        case listed
+        /// Earlier metadata has one, for the same content key: who kept the metadata, or gets it from the host, opens the pack.
+        case earlier
+        /// The content key was never wrapped for it.
+        case none
+    }
+
+    public struct Pack: Sendable, Hashable {
+        public let channel: Channel
+        /// As it is listed.
+        public let id: PackID
+        /// What an opaque ID stands for.
+        public let name: PackID?
+        public let version: UInt64
+        /// The team that lists it; nil for the vault's own.
+        public let team: String?
+        public let access: Access
+    }
+
+    public let key: KeyID
+    /// All versions that the site lists, by channel and ID.
+    public let packs: [Pack]
+
+    public func packs(_ access: Access) -> [Pack] { packs.filter { $0.access == access } }
+}
+
+/// A version that is listed in some channel.
+struct ListedVersion {
+    let channel: Channel
+    let pack: PackManifest
+    /// Nil for the vault's own.
+    let team: String?
+}
+
+extension AuthorSession {
+    /// What clients of each channel find: the vault's own packs, and those of teams.
+    ///
+    /// - Parameter changed: what the vault's own packs of a channel will be.
+    func listedVersions(replacing changed: [Channel: [TargetRecord]] = [:]) throws(VaultError)
+        -> [ListedVersion]
+    {
+        let structure = settings.structure
+        let teams = try deliveries()
+        return (structure.channels.isEmpty ? [structure.sourceChannel] : structure.channels).flatMap {
+            channel in
+            let own = changed[channel].map { OwnPacks(of: $0) } ?? published.ownPacks(in: channel)
+            return own.packs.flatMap(\.versions).map {
+                ListedVersion(channel: channel, pack: $0, team: nil)
+            }
+                + teams.flatMap { delivery in
+                    delivery.reachablePacks.packs.flatMap(\.versions).map {
+                        ListedVersion(channel: channel, pack: $0, team: delivery.team.role.name)
+                    }
+                }
+        }
+    }
+
+    /// - Parameters:
+    ///   - next: what will be listed.
+    ///   - names: of opaque IDs.
+    func exposure(
+        of key: KeyID, after next: [ListedVersion], naming names: PackNames
+    ) async throws(VaultError) -> KeyExposure {
+        func isFor(_ pack: PackManifest) -> Bool { pack.slots.contains { $0.keyID == key } }
+        var known = Set(try listedVersions().map(\.pack).filter(isFor).map(\.contentKeyID))
+        try await host?.readWholeHistory(of: Set(next.map(\.pack.id)))
+        try await PackHistory(of: self).forEachPack { _, pack in
+            if isFor(pack) { known.insert(pack.contentKeyID) }
+        }
+        let packs = next.map { listed in
+            KeyExposure.Pack(
+                channel: listed.channel, id: listed.pack.id, name: names[listed: listed.pack.id]?.name,
+                version: listed.pack.version, team: listed.team,
+                access: isFor(listed.pack)
+                    ? .listed : known.contains(listed.pack.contentKeyID) ? .earlier : .none)
+        }
+        return KeyExposure(
+            key: key,
+            packs: packs.sorted {
+                ($0.channel.name, $0.id, $1.version) < ($1.channel.name, $1.id, $0.version)
+            })
+    }
+}

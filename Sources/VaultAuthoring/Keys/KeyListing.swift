@@ -1,0 +1,163 @@
+public import SealedPack
+import SystemPackage
+public import UpdateFramework
+public import VaultBase
+public import VaultCrypto
+import VaultFileSystem
+public import VaultSite
+
+/// The vault keys of a vault and of the site that it publishes: for whom they are, since when, and what they open.
+public struct KeyListing: Sendable {
+    public enum State: String, Sendable {
+        /// Packs are sealed for it.
+        case current
+        /// Packs are sealed for it and for the key that replaces it.
+        case replaced
+        /// Packs are never sealed for it again.
+        case retired
+        /// Its file is here, and no audience has it.
+        case unused
+        /// Listed packs have slots for it, and it is not here.
+        case absent
+    }
+
+    public struct Key: Sendable {
+        public let id: KeyID
+        public let state: State
+        /// The audiences that it is of; empty for the vault's own, and for one that is not here.
+        public let audiences: [String]
+        public let isOwn: Bool
+        /// When the first kept metadata was published that has a slot for it; nil where none says that.
+        public let since: UTCTime?
+        /// What has a slot for it.
+        public let opens: [Channels]
+    }
+
+    /// The listed packs of one channel that a key opens.
+    public struct Channels: Sendable {
+        public let channel: Channel
+        /// As they are shown to people.
+        public let packs: [PackID]
+        /// Of all packs that the channel lists.
+        public let total: Int
+    }
+
+    /// The vault's own first, then by audience and ID.
+    public let keys: [Key]
+
+    public init(of vault: VaultFolder, _ request: AuthorRequest) async throws(VaultError) {
+        keys = try await vault.withSession(request) { session async throws(VaultError) in
+            try await session.listedKeys()
+        }
+    }
+}
+
+extension AuthorSession {
+    fileprivate func listedKeys() async throws(VaultError) -> [KeyListing.Key] {
+        var owners: [KeyID: [String?]] = [:]
+        for owner in settings.audiences.owners {
+            // A source of keys that is not here, or would ask somebody, lists none.
+            let source =
+                try? owner.map { name throws(VaultError) in try settings.audiences.keys(of: [name]) }
+                ?? settings.audiences.completing(vaultKeys, of: nil)
+            guard let ids = await source?.knownKeyIDs() else { continue }
+            for id in ids { owners[id, default: []].append(owner) }
+        }
+        let listed = try listedVersions()
+        let names = try await PackPublisher(for: self).names(of: listed.map(\.pack))
+        let slots = Set(listed.flatMap(\.pack.slots).map(\.keyID))
+        let files = try vault.singleKeys()
+        let replaced = Set(settings.audiences.replaced.map(\.id))
+        let since = try await firstTimes()
+        return Set(owners.keys).union(slots).union(files).union(retiredKeys.ids).map { id in
+            let all = owners[id] ?? []
+            let state: KeyListing.State =
+                if retiredKeys.ids.contains(id) { .retired } else if replaced.contains(id) {
+                    .replaced
+                } else if !all.isEmpty { .current } else if files.contains(id) { .unused } else { .absent }
+            return KeyListing.Key(
+                id: id, state: state, audiences: all.compactMap(\.self), isOwn: all.contains(nil),
+                since: since[id], opens: Self.opened(by: id, among: listed, naming: names))
+        }.sorted {
+            ($0.isOwn ? 0 : 1, $0.audiences.first ?? "\u{FF}", $0.id.description)
+                < ($1.isOwn ? 0 : 1, $1.audiences.first ?? "\u{FF}", $1.id.description)
+        }
+    }
+
+    private static func opened(
+        by key: KeyID, among listed: [ListedVersion], naming names: PackNames
+    ) -> [KeyListing.Channels] {
+        let byChannel = Dictionary(grouping: listed.filter { !$0.pack.isNamesTable }, by: \.channel)
+        return byChannel.sorted { $0.key.name < $1.key.name }.map { channel, listed in
+            let packs = listed.filter { $0.pack.slots.contains { $0.keyID == key } }.map(\.pack.id)
+            return KeyListing.Channels(
+                channel: channel, packs: Set(packs).map { names.shownID(of: $0) }.sorted(),
+                total: Set(listed.map(\.pack.id)).count)
+        }
+    }
+
+    /// When the first kept metadata was published that has a slot for each key.
+    private func firstTimes() async throws(VaultError) -> [KeyID: UTCTime] {
+        guard case .site = published else { return [:] }
+        var files: [KeyID: Set<MetadataFileName>] = [:]
+        try await PackHistory(of: self).forEachPack { file, pack in
+            for slot in pack.slots { files[slot.keyID, default: []].insert(file) }
+        }
+        let folder = MetadataFolder(vault.metadata)
+        var times: [MetadataFileName: UTCTime] = [:]
+        for file in try folder.versions() where file.role == .snapshot {
+            guard let metadata = try folder.metadata(in: file),
+                let time = PublicationTime(of: metadata.document)?.time,
+                case .object(let meta)? = metadata.document.signed["meta"]
+            else { continue }
+            for (name, json) in meta {
+                guard case .object(let json) = json, case .integer(let version)? = json["version"],
+                    let named = MetadataFileName(hostedName: "\(version).\(name)")
+                else { continue }
+                times[named] = min(times[named] ?? time, time)
+            }
+        }
+        return files.compactMapValues { files in files.compactMap { times[$0] }.min() }
+    }
+}
+
+extension VaultFolder {
+    /// The keys in files of their own (``key(_:)``).
+    fileprivate func singleKeys() throws(VaultError) -> Set<KeyID> {
+        guard try FileSystem.exists(keys) else { return [] }
+        let names = try Folder(opening: keys).names()
+        return Set(
+            names.compactMap { bytes in
+                let name = String(decoding: bytes, as: UTF8.self)
+                guard name.hasSuffix(".jwks"), let id = try? KeyID(String(name.dropLast(5))),
+                    let ring = try? FileKeyProvider(path: key(id)).ring(), ring.ids == [id]
+                else { return nil }
+                return id
+            })
+    }
+}
+
+/// The content key of one pack, for who may read this pack and no other.
+public enum ContentKeyExport {
+    /// - Returns: a ring with this key alone.
+    /// - Throws: `missing` for a pack that no channel lists; `key` where no key here opens it.
+    public static func key(
+        of id: PackID, in vault: VaultFolder, _ request: AuthorRequest
+    ) async throws(VaultError) -> KeyRing {
+        try await vault.withSession(request) { session async throws(VaultError) in
+            let publisher = try await PackPublisher(for: session)
+            let listed = try session.listedVersions().map(\.pack)
+            let names = await publisher.names(of: listed)
+            guard let pack = listed.first(where: { names.shownID(of: $0.id) == id }) else {
+                throw VaultError(
+                    .missing, "no channel lists it", at: id.description,
+                    remedy: "name a pack that is published"
+                ).suggesting(
+                    id.description, among: Set(listed.map { names.shownID(of: $0.id).description }))
+            }
+            let key = try await publisher.keys.openers().contentKey(
+                pack.contentKeyID, slots: pack.slots, place: id.description)
+            return KeyRing(contentKeys: [try key.injected()])
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import SealedPack
+public import SystemPackage
+import UpdateFramework
+public import VaultBase
+public import VaultCrypto
+import VaultFileSystem
+import VaultSite
+
+/// Changes of the vault keys that packs are sealed for, in all channels at once. Only slots in the signed metadata change: no pack is
+/// sealed, and clients download nothing again.
+public struct KeyReplacement: Sendable {
+    private let request: AuthorRequest
+
+    public init(_ request: AuthorRequest) { self.request = request }
+
+    /// Makes a key for an audience, or for the vault itself, beside those that it has. The next publication seals for it, too.
+    public static func add(to audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyID {
+        try await vault.withPublisherLock { settings async throws(VaultError) in
+            var settings = settings
+            if let audience, !settings.audiences.isDeclared(audience) {
+                guard (try? KeyID(audience)) != nil else {
+                    throw VaultError(
+                        .usage, "'\(audience.excerpt)' can't be the name of a new audience", at: "--audience",
+                        remedy: "use 1 to 64 characters of A-Z a-z 0-9 _ -, or declare it with its file")
+                }
+                let file = vault.keys.appending("\(audience).jwks")
+                let id = try VaultKeyFile.generate(at: file)
+                try settings.declareAudience(audience, file: FilePath("keys/\(audience).jwks"))
+                try settings.write(to: vault.settings)
+                return id
+            }
+            let file = try settings.keyFile(of: audience, in: vault)
+            let key = try VaultKey.generate()
+            var ring = try FileKeyProvider(path: file).ring()
+            ring.append(KeyRing(vaultKeys: [key]))
+            try VaultKeyFile.write(ring, to: file, replacing: true)
+            return key.id
+        }
+    }
+
+    /// Puts a new key in the place of an audience's keys, and seals for both until ``finish(_:in:isRehearsal:)``: so clients that get the
+    /// new key later than the metadata still open everything. Interrupted at any point, it is completed by running it again.
+    public func begin(_ audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport
+    {
+        let replace = { (settings: inout VaultSettings) throws(VaultError) in
+            try replaceKeys(of: audience, in: vault, &settings)
+        }
+        return try await vault.carryOut(request, preparing: replace) {
+            session, output async throws(VaultError) in
+            try await session.publishKeys(retiring: [], into: output)
+        }
+    }
+
+    private func replaceKeys(
+        of audience: String?, in vault: VaultFolder, _ settings: inout VaultSettings
+    ) throws(VaultError) {
+        let file = try settings.keyFile(of: audience, in: vault)
+        let ring = try FileKeyProvider(path: file).ring()
+        var replaced = settings.audiences.replaced
+        let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
+        if known.isEmpty {
+            for key in ring.vaultKeys {
+                try vault.keep(key)
+                replaced += settings.audiences.owners(of: file).map { ReplacedKey(key.id, of: $0) }
+            }
+            try settings.setReplacedKeys(replaced)
+            try settings.write(to: vault.settings)
+        } else if ring.vaultKeys.contains(where: { !known.contains($0.id) }) {
+            // The new key is there already.
+            return
+        }
+        let fresh = KeyRing(vaultKeys: [try VaultKey.generate()], contentKeys: ring.contentKeys)
+        try VaultKeyFile.write(fresh, to: file, replacing: true)
+    }
+
+    /// Seals no longer for the keys that were replaced, retires them, and removes their files where nothing that is listed needs them.
+    public func finish(
+        _ audience: String?, in vault: VaultFolder, isRehearsal: Bool
+    ) async throws(VaultError) -> KeyChangeReport {
+        let settings = try VaultSettings(reading: vault.settings)
+        let ids = Set(settings.audiences.replaced.filter { $0.audience == audience }.map(\.id))
+        guard !ids.isEmpty else {
+            throw VaultError(
+                .usage, "no key of \(VaultSettings.owner(audience)) is being replaced",
+                at: vault.settings.string,
+                remedy: "replace one first, or retire a key by its ID")
+        }
+        var report = try await retire(ids, in: vault, isRehearsal: isRehearsal)
+        guard !isRehearsal else { return report }
+        for id in ids where report.exposures.allSatisfy({ $0.key != id || $0.packs(.listed).isEmpty }) {
+            try FileSystem.removeFile(vault.key(id))
+            report.removedFiles.append(vault.key(id))
+        }
+        return report
+    }
+
+    /// Seals no longer for some keys, whatever file they are in, and remembers in the signed metadata that they are retired. Each stays in
+    /// a file of its own, which opens what only it opens.
+    public func retire(
+        _ ids: Set<KeyID>, in vault: VaultFolder, isRehearsal: Bool
+    ) async throws(VaultError) -> KeyChangeReport {
+        let make = {
+            (session: AuthorSession, output: ProposedChange.Output) async throws(VaultError)
+                -> KeyChangeReport in
+            try session.settings.requireOthers(than: ids, in: vault)
+            let report = try await session.publishKeys(retiring: ids, into: output)
+            if output.scratch == nil { try session.settings.removeKeys(ids, from: vault) }
+            return report
+        }
+        return try await isRehearsal
+            ? vault.rehearse(request, make) : vault.carryOut(request, make)
+    }
+
+    /// Removes the file of a retired key.
+    ///
+    /// - Throws: `usage` for a key that is in use, or without which a listed pack of any channel opens no more; `missing` without a file.
+    public func remove(_ id: KeyID, in vault: VaultFolder) async throws(VaultError) {
+        try await vault.withSession(request) { session async throws(VaultError) in
+            guard session.retiredKeys.ids.contains(id) else {
+                throw VaultError(
+                    .usage, "the key '\(id)' is not retired", at: vault.keys.string,
+                    remedy: "retire it first, so that no pack is sealed for it", hint: .retiringKey("\(id)"))
+            }
+            let needed = try session.listedVersions().filter { listed in
+                listed.pack.slots.map(\.keyID) == [id]
+            }
+            if let first = needed.first {
+                throw VaultError(
+                    .usage,
+                    "\(needed.count.counting("listed version")) opens with this key alone: '\(first.pack.id)' version"
+                        + " \(first.pack.version) in the channel \(first.channel)", at: vault.key(id).string,
+                    remedy: "publish or promote other versions first")
+            }
+            try FileSystem.removeFile(vault.key(id))
+        }
+    }
+}
+
+/// What a change of keys did.
+public struct KeyChangeReport: Sendable {
+    /// The versions that got other slots, by channel.
+    public let resealed: [PublicationReport.Resealed]
+    /// Of each key that is retired.
+    public let exposures: [KeyExposure]
+    /// The keys that are being replaced, still sealed for.
+    public let replaced: [KeyID]
+    public internal(set) var removedFiles: [FilePath] = []
+    public let written: [String]
+    public let toWrite: [String]
+    public let warnings: [Finding]
+}
+
+extension AuthorSession {
+    /// Lists what every channel lists, for the keys of today.
+    fileprivate func publishKeys(
+        retiring ids: Set<KeyID>, into output: ProposedChange.Output
+    ) async throws(VaultError) -> KeyChangeReport {
+        let session = retiring(ids)
+        let publisher = try await PackPublisher(for: session)
+        try await publisher.keys.requireFewEnough(for: settings)
+        let names = try await OpaqueNames(
+            settings.hasOpaqueNames, after: EarlierPacks(of: session), by: publisher)
+        let structure = settings.structure
+        var resealing = try await ChannelResealing(
+            of: structure.channels.isEmpty ? [structure.sourceChannel] : structure.channels, in: session,
+            for: Recipients(declaredBy: settings, listedAs: names), by: publisher)
+        let shown = await publisher.names(of: resealing.listed.map(\.pack))
+        resealing.name(by: shown)
+        let next = try listedVersions(replacing: resealing.records)
+        var exposures: [KeyExposure] = []
+        for id in ids.sorted(by: { $0.description < $1.description }) {
+            exposures.append(try await exposure(of: id, after: next, naming: shown))
+        }
+        let metadata = try await session.publish(
+            ProposedChange(listing: resealing.records, names: shown, deliveries: deliveries()), into: output)
+        return KeyChangeReport(
+            resealed: resealing.packs, exposures: exposures,
+            replaced: settings.audiences.replaced.map(\.id).filter { !ids.contains($0) },
+            written: metadata.written, toWrite: metadata.toWrite,
+            warnings: session.warnings + metadata.warnings)
+    }
+}
+
+extension VaultSettings {
+    /// For messages.
+    fileprivate static func owner(_ audience: String?) -> String {
+        audience.map { "the audience '\($0)'" } ?? "the vault itself"
+    }
+
+    /// Throws `.usage` where the keys of an audience come from elsewhere than a file.
+    fileprivate func keyFile(of audience: String?, in vault: VaultFolder) throws(VaultError) -> FilePath {
+        if let audience, !audiences.isDeclared(audience) {
+            throw VaultError(
+                .usage, "the audience '\(audience.excerpt)' is not declared", at: vault.settings.string,
+                remedy: "add it to \"audiences\""
+            ).suggesting(audience, among: audiences.all)
+        }
+        if let file = audiences.file(of: audience) { return file }
+        throw VaultError(
+            .usage, "the keys of \(Self.owner(audience)) do not come from a file", at: vault.settings.string,
+            remedy: "add the new key where they come from, and publish; then retire the old one by its ID")
+    }
+
+    /// The files of the vault's own keys, and of all audiences'; each once.
+    private func keyFiles(in vault: VaultFolder) -> [(file: FilePath, owner: String?)] {
+        var known: Set<FilePath> = []
+        return audiences.owners.compactMap { owner in
+            audiences.file(of: owner).map { (file: $0, owner: owner) }
+        }.filter { known.insert($0.file).inserted }
+    }
+
+    /// Throws `.usage` where a file would be left without a key.
+    fileprivate func requireOthers(than ids: Set<KeyID>, in vault: VaultFolder) throws(VaultError) {
+        for (file, owner) in keyFiles(in: vault) where try FileSystem.exists(file) {
+            let keys = try FileKeyProvider(path: file).ring().vaultKeys.map(\.id)
+            guard !keys.isEmpty, keys.allSatisfy(ids.contains) else { continue }
+            throw VaultError(
+                .usage, "\(Self.owner(owner)) has no other key", at: file.string,
+                remedy: "replace the key", hint: .replacingKey)
+        }
+    }
+
+    /// Takes keys out of the files that packs are sealed by; each gets a file of its own.
+    fileprivate func removeKeys(_ ids: Set<KeyID>, from vault: VaultFolder) throws(VaultError) {
+        for (file, _) in keyFiles(in: vault) where try FileSystem.exists(file) {
+            let ring = try FileKeyProvider(path: file).ring()
+            let dropped = ring.vaultKeys.filter { ids.contains($0.id) }
+            guard !dropped.isEmpty else { continue }
+            for key in dropped { try vault.keep(key) }
+            try VaultKeyFile.write(ring.without(ids), to: file, replacing: true)
+        }
+        var settings = self
+        try settings.setReplacedKeys(audiences.replaced.filter { !ids.contains($0.id) })
+        try settings.write(to: vault.settings)
+    }
+}
+
+extension VaultFolder {
+    /// Writes the file of one key, unless it is there.
+    fileprivate func keep(_ key: VaultKey) throws(VaultError) {
+        let file = self.key(key.id)
+        guard try !FileSystem.exists(file) else { return }
+        try VaultKeyFile.write(KeyRing(vaultKeys: [key]), to: file, replacing: false)
+    }
+}

@@ -1,0 +1,158 @@
+import ArgumentParser
+import SealedPack
+import SystemPackage
+import VaultAuthoring
+import VaultBase
+import VaultCrypto
+import VaultSite
+
+struct KeysRekey: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rekey",
+        abstract: "Replace the keys of the vault or of an audience, in all channels.",
+        discussion: """
+            Puts a new key into the audience's file, keeps the old one beside it in keys/ID.jwks, and seals every listed pack for both: \
+            metadata alone change. Give the new key to the audience, then --finish: packs are sealed for the old key no more, it is \
+            retired, and its file goes unless a listed pack needs it. Interrupted at any point, run the same command again.
+
+            --finish says what the old key still opens, by channel, pack and version. Whoever kept the old key and metadata of before still \
+            reads packs with the same content keys, and later versions of them.
+
+            EXAMPLE
+              assetvault keys rekey my-game --audience press
+              assetvault keys rekey my-game --audience press --finish
+            """)
+
+    @OptionGroup var options: VaultKeyOptions
+    @OptionGroup var audience: AudienceOption
+
+    @Flag(help: "Take the old keys out of use.")
+    var finish = false
+
+    @Flag(help: "With --finish: report, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+
+    func validate() throws {
+        if dryRun, !finish {
+            throw ValidationError("--dry-run needs --finish: nothing is taken from anybody before")
+        }
+    }
+
+    func run() async throws {
+        SwapWarning.report()
+        let change = KeyReplacement(try options.request())
+        let vault = options.vault.folder
+        let report =
+            try await finish
+            ? change.finish(audience.name, in: vault, isRehearsal: dryRun)
+            : change.begin(audience.name, in: vault)
+        report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+        if !finish, !json {
+            Console.note("give the new key to those who may continue to read, then run this with --finish")
+        }
+    }
+}
+
+struct KeysRetire: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retire",
+        abstract: "Seal for a key never again.",
+        discussion: """
+            Takes the key out of the slots of every channel, and out of the file of its audience, which must have another key. The signed \
+            metadata remember its ID: from then on 'publish' refuses the key (exit code 64), on every machine. The key stays in \
+            keys/ID.jwks until 'keys remove'. Says what it still opens, as 'keys rekey --finish' does.
+
+            EXAMPLE
+              assetvault keys retire my-game 9ZqJ4mX0T6uYc1n2Vw3dQA
+            """)
+
+    @OptionGroup var options: VaultKeyOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Argument(help: ArgumentHelp("The key, as 'keys list' names it.", valueName: "key-id"))
+    var keyID: String
+
+    @Flag(help: "Report, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+
+    func run() async throws {
+        SwapWarning.report()
+        let report = try await KeyReplacement(options.request(keys: keys.cachedProvider())).retire(
+            [KeyID(keyID)], in: options.vault.folder, isRehearsal: dryRun)
+        report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+    }
+}
+
+struct KeysRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove the file of a retired key.",
+        discussion: """
+            Refused (exit code 64) while a listed pack of any channel, or of a team, opens with no other key.
+
+            EXAMPLE
+              assetvault keys remove my-game 9ZqJ4mX0T6uYc1n2Vw3dQA
+            """)
+
+    @OptionGroup var options: VaultKeyOptions
+
+    @Argument(help: ArgumentHelp("The key, as 'keys list' names it.", valueName: "key-id"))
+    var keyID: String
+
+    func run() async throws {
+        try await KeyReplacement(options.request()).remove(KeyID(keyID), in: options.vault.folder)
+    }
+}
+
+extension KeyChangeReport: Report {
+    var columns: [Column<Self>] {
+        [
+            .table("resealed", PublicationReport.Resealed.columns) { $0.resealed },
+            .lines { PublicationReport.Resealed.lines(of: $0.resealed) },
+            .table("exposures", Self.exposureColumns) { $0.exposures },
+            .texts("replaced", "sealed for these, too, until they are retired: %") { $0.replaced },
+            .texts("removedFiles", "removed %") { $0.removedFiles },
+            .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
+            .texts("warnings") { $0.warnings.map(\.worded) },
+        ]
+    }
+
+    private static var exposureColumns: [Column<KeyExposure>] {
+        [
+            .text("key") { $0.key }, .table("packs", packColumns) { $0.packs },
+            .lines { exposure in
+                [
+                    (.listed, "still opens"), (.earlier, "opens with earlier metadata"),
+                    (.none, "does not open"),
+                ]
+                .compactMap { (access: KeyExposure.Access, words: String) in
+                    let packs = exposure.packs(access)
+                    guard !packs.isEmpty else { return nil }
+                    let names = packs.map { "\($0.name ?? $0.id) version \($0.version) in \($0.channel)" }
+                    return "the key \(exposure.key) \(words): \(names.listed(upTo: 12))"
+                }
+            },
+        ]
+    }
+
+    private static var packColumns: [Column<KeyExposure.Pack>] {
+        [
+            .text("channel") { $0.channel }, .text("id") { $0.id }, .text("name") { $0.name },
+            .number("version") { $0.version }, .text("team") { $0.team },
+            .text("access") { $0.access.rawValue },
+        ]
+    }
+
+    fileprivate func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
+        Console.warn(of: warnings)
+        answer(asJSON: isJSON)
+        if isJSON { return }
+        isDryRun ? Console.wroteNothing(but: toWrite) : Console.wrote(written)
+    }
+}
