@@ -30,9 +30,13 @@ extension VaultStore {
         return [listed, storedNames.otherID(of: listed)].compactMap(\.self)
     }
 
-    /// Whether nothing is here under an ID that the site does not list the pack by now.
-    func isSuperseded(_ pack: PackStatus) -> Bool {
-        pack.state == .absent && listedID(of: pack.listedID) != pack.listedID
+    /// Each pack once: of the IDs under which nothing is here only the listed one, and none where something is here under another.
+    func withoutSuperseded(_ packs: [PackStatus]) -> [PackStatus] {
+        let present = Set(packs.filter { $0.state != .absent }.map(\.id))
+        return packs.filter { pack in
+            pack.state != .absent
+                || !present.contains(pack.id) && listedID(of: pack.listedID) == pack.listedID
+        }
     }
 
     /// The name of a pack; nil for one whose ID is its name, or whose name is not known.

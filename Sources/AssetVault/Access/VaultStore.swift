@@ -63,7 +63,7 @@ public final class VaultStore: Sendable {
         for id in listings.ids where !known.contains(id) {
             found.append(try status(of: id, PackRecord(), listings(id)))
         }
-        return found.filter { !isSuperseded($0) }.sorted { $0.id < $1.id }
+        return withoutSuperseded(found).sorted { $0.id < $1.id }
     }
 
     /// What the stored metadata list.
