@@ -9,25 +9,24 @@ import VaultSite
 /// What packs are called whose site hides it. Inside the library a pack has the ID that its site lists; callers give names, and get
 /// them in answers, updates and errors. Without the names that is the listed ID.
 ///
-/// Where names became opaque, or public again, the store may have a pack under both IDs: the listing that decided last says which one
-/// counts, and the other one stands in for it until that is loaded.
+/// Where names became opaque, or public again, or a pack moved into a resource tree, the store may have it under several IDs: the
+/// listing that decided last says which one counts, and another one stands in for it until that is loaded.
 extension VaultStore {
     /// The ID that the site lists a pack by: a digest where names are opaque, else the name itself.
     public func listedID(of name: PackID) -> PackID { storedNames?.listedID(of: name) ?? name }
 
-    /// The ID that a pack is loaded under: the listed one, or else its other one. An opaque ID means just this one where it is loaded.
+    /// The ID that a pack is loaded under: the listed one, or else another one. An opaque ID means just this one where it is loaded.
     func presentID(of id: PackID) -> PackID {
         guard let storedNames else { return id }
         let wanted = storedNames.names[listed: id] == nil ? storedNames.listedID(of: id) : id
-        let ids = [wanted, storedNames.otherID(of: wanted)].compactMap(\.self)
-        return ids.first { (try? isLoaded($0)) == true } ?? wanted
+        return ([wanted] + storedNames.otherIDs(of: wanted)).first { (try? isLoaded($0)) == true } ?? wanted
     }
 
     /// All IDs that the store may have a pack under, the listed one first; of an opaque ID just this one.
     func allIDs(of id: PackID) -> [PackID] {
         guard let storedNames, storedNames.names[listed: id] == nil else { return [id] }
         let listed = storedNames.listedID(of: id)
-        return [listed, storedNames.otherID(of: listed)].compactMap(\.self)
+        return [listed] + storedNames.otherIDs(of: listed)
     }
 
     /// Each pack once: of the IDs under which nothing is here only the listed one, and none where something is here under another.
@@ -184,13 +183,13 @@ extension VaultStore {
 
 /// Packs that are listed by other names than before.
 extension VaultStore {
-    /// What the app decided on packs that it has under their other names goes on under the listed ones.
+    /// What the app decided on packs that it has under other IDs goes on under the listed ones.
     func continueDecisions(on listed: [PackID]) async throws(VaultError) {
         guard let storedNames else { return }
         let store = storeAccess
         let known = Set(try store.records.ids())
-        for id in listed {
-            guard let other = storedNames.otherID(of: id), known.contains(other),
+        for (id, other) in listed.flatMap({ id in storedNames.otherIDs(of: id).map { (id, $0) } }) {
+            guard known.contains(other),
                 let old = try? store.records.record(of: other), old.loaded != nil || old.isRemoved,
                 let own = try? store.records.record(of: id), !own.isRemoved
             else { continue }
@@ -208,17 +207,17 @@ extension VaultStore {
         }
     }
 
-    /// Removes packs under their other names where the version that the site lists is loaded, as it removes earlier versions. A
+    /// Removes packs under their other IDs where the version that the site lists is loaded, as it removes earlier versions. A
     /// version that a reader holds goes when it is free.
     func removeSuperseded(by listed: [PackID]) async throws(VaultError) {
         guard let storedNames else { return }
         let store = storeAccess
         let known = Set(try store.records.allIDs())
         for id in listed where storedNames.listedID(of: id) == id {
-            guard let other = storedNames.otherID(of: id), known.contains(other), try isLoaded(id),
-                try store.records.record(of: id).waiting == nil
+            let others = storedNames.otherIDs(of: id).filter(known.contains)
+            guard !others.isEmpty, try isLoaded(id), try store.records.record(of: id).waiting == nil
             else { continue }
-            try await store.removal.removeSuperseded(other)
+            for other in others { try await store.removal.removeSuperseded(other) }
         }
     }
 }

@@ -23,12 +23,14 @@ struct StoredNames: Sendable {
     /// The ID by which the listing that decided last lists a pack, given by its name or by either ID.
     func listedID(of id: PackID) -> PackID {
         let name = names.shownID(of: id)
-        return areOpaque && names.formerID(of: name) != id ? names.listedID(of: id) ?? id : name
+        return areOpaque ? names.listedID(of: name) ?? name : name
     }
 
-    /// The ID that a pack has under the other kind of names; nil for an unknown one.
-    func otherID(of listedID: PackID) -> PackID? {
-        names[listed: listedID]?.name ?? names.listedID(of: listedID) ?? names.formerID(of: listedID)
+    /// The IDs that a pack has beside this one: its name, and those of the tables; none for an unknown one.
+    func otherIDs(of id: PackID) -> [PackID] {
+        let name = names.shownID(of: id)
+        return ([name, names.listedID(of: name)].compactMap(\.self) + names.formerIDs(of: name))
+            .filter { $0 != id }
     }
 
     /// Nil where there are none, and for a downloader that can't read the app's. A damaged file counts as none: the next fetch with
