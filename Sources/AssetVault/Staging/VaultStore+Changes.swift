@@ -74,7 +74,8 @@ extension VaultStore {
             try await continueDecisions(on: waiting)
             let (opened, failure) = try await StagingRun(stager: stager, batch: batch).unlock(waiting)
             loaded += opened.map(shownID)
-            try? await removeSuperseded(by: opened)
+            // Also where one was killed after a pack was loaded.
+            try? await removeSuperseded(by: ids?.map(listedID) ?? store.records.ids())
             let absent = try notLoaded(of: ids?.map(listedID) ?? []).first
             let asksForNames = ids?.contains { $0.description == PackNames.packID } ?? true
             guard let error = failure ?? (asksForNames || absent != nil ? closedNames : nil) else {
