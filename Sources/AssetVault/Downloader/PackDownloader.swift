@@ -48,6 +48,8 @@ public struct PackDownloader: Sendable {
     ) async throws(VaultError) -> DownloaderReport {
         try await store.recovery.recover()
         let view = try await site.refresh(now: now)
+        var store = store
+        store.names = view.storedNames
         let selected = try await view.select(.all)
         let stored = try await store.inventory.storedPacks(
             for: selected.offers, as: nil, listedBy: view.version)

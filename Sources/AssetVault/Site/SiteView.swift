@@ -23,7 +23,7 @@ struct SiteView: Sendable {
     /// that no pack of the site's own is known.
     let hasOpaqueNames: Bool?
     /// As the app opened them last.
-    private var storedNames: StoredNames?
+    private(set) var storedNames: StoredNames?
     /// Why the names may not be those of this state of the site; nil where they are, and where names are public.
     var missingNames: VaultError?
 
