@@ -76,6 +76,7 @@ extension VaultStore {
 
     /// As the app opened them last; read again when the file changed.
     private var storedNames: StoredNames? {
+        if let viewed = viewedNames.withLock({ $0 }) { return viewed }
         guard let status = try? FileSystem.status(of: layout.names) else { return nil }
         return knownNames.withLock { known in
             if let known, known.stamp == [status.modified, Int64(clamping: status.size)] {
@@ -90,22 +91,28 @@ extension VaultStore {
 
 /// The table of names of a channel that hides them.
 extension VaultStore {
-    /// Goes on by the names of a state of the site that was verified last, after its table was opened or could not be.
-    ///
-    /// - Parameter areKnown: whether the names are here, so that all of the state can be read.
-    func followNames(of chain: TrustChain, areOpaque: Bool, areKnown: Bool) async throws(VaultError) {
-        if var storedNames, storedNames.areOpaque != areOpaque {
-            storedNames.areOpaque = areOpaque
-            try storedNames.save(in: layout)
-        }
-        if areKnown { await storeAccess.metadata.noteReadable(chain) }
+    /// Keeps the names of the table that is loaded; see ``loadedNames(listedBy:with:)``.
+    func adoptNames(
+        listedBy view: SiteView?, with keys: (any KeyProvider)?
+    ) async throws(VaultError) -> StoredNames? {
+        let names = try await loadedNames(listedBy: view, with: keys)
+        if let names, try names != StoredNames(of: storeAccess) { try names.save(in: layout) }
+        return names
     }
 
-    /// Keeps the names of the table that is loaded. Nil where none is.
-    func adoptNames(with keys: (any KeyProvider)?) async throws(VaultError) -> StoredNames? {
+    /// The names of the table that is loaded, and of what is here by earlier ones. Nil where none is, or a view lists another one: it may
+    /// be that of another channel.
+    func loadedNames(
+        listedBy view: SiteView?, with keys: (any KeyProvider)?
+    ) async throws(VaultError) -> StoredNames? {
         let store = storeAccess
         let id = try PackID(PackNames.packID)
         guard let table = try await store.journal.state(of: id).loaded?.pack else { return nil }
+        if let view, view.hasOpaqueNames == true,
+            try await view.namesTable()?.pack.sha256 != table.sha256
+        {
+            return nil
+        }
         let earlier = try? StoredNames(of: store)
         if let earlier, earlier.digest == table.sha256 { return earlier }
         let bytes = try await VaultStore(layout, keys: keys).contents(of: EntryPath(PackNames.path), in: id)
@@ -114,7 +121,6 @@ extension VaultStore {
         if let earlier { names.addFormer(of: earlier.names, for: try store.records.ids()) }
         var stored = StoredNames(names, of: table)
         stored.areOpaque = earlier?.areOpaque ?? true
-        try stored.save(in: layout)
         return stored
     }
 
@@ -124,10 +130,7 @@ extension VaultStore {
     ) async throws(VaultError) -> VaultError? {
         let failure = try await openTable(by: stager, in: batch)
         try await stager.storedView?.follow(storedNames)
-        if let view = stager.storedView, let areOpaque = view.hasOpaqueNames {
-            try await followNames(
-                of: view.siteChain, areOpaque: areOpaque, areKnown: view.missingNames == nil)
-        }
+        try await stager.storedView?.keepNames(in: storeAccess)
         return failure
     }
 
@@ -144,7 +147,7 @@ extension VaultStore {
                 if let error { throw error }
             }
             // Also where one was killed after the table was loaded.
-            _ = try await adoptNames(with: stager.keys)
+            _ = try await adoptNames(listedBy: stager.storedView, with: stager.keys)
             return nil
         } catch {
             guard error.concernsOnePack else { throw error }
@@ -245,7 +248,6 @@ extension VaultClient {
     func openNames(
         of view: inout SiteView, within allowance: TransferAllowance
     ) async throws(VaultError) {
-        guard let hasOpaqueNames = view.hasOpaqueNames else { return }
         try await view.checkNames()
         if view.missingNames != nil {
             do throws(VaultError) { try await bringNames(of: &view, within: allowance) } catch {
@@ -258,8 +260,6 @@ extension VaultClient {
         if let failure = view.missingNames, failure.category != .key {
             observer(.failed(try PackID(PackNames.packID), failure))
         }
-        try await store.followNames(
-            of: view.siteChain, areOpaque: hasOpaqueNames, areKnown: view.missingNames == nil)
     }
 
     private func bringNames(
@@ -269,7 +269,8 @@ extension VaultClient {
         let keys = keysOfRun(for: [table])
         let stager = stager(with: keys, within: allowance)
         do throws(VaultError) {
-            guard try await stager.stage(table) == .loaded, let names = try await store.adoptNames(with: keys)
+            guard try await stager.stage(table) == .loaded,
+                let names = try await store.loadedNames(listedBy: view, with: keys)
             else { return }
             try await view.follow(names)
         } catch {

@@ -24,6 +24,8 @@ public final class VaultStore: Sendable {
     private let uses = LastUseRecorder()
     /// With the time and the size of their file.
     let knownNames = Mutex<(names: StoredNames, stamp: [Int64])?>(nil)
+    /// Those by which a client reads the site before the store follows it; then the kept ones count.
+    let viewedNames = Mutex<StoredNames?>(nil)
     /// The versions that URLs were given for.
     let shown = Mutex<[FilePath: PackLease]>([:])
 

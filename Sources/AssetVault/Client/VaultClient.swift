@@ -80,11 +80,18 @@ public actor VaultClient {
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
         let view = try await updateListing(now: now)
-        try site.record(view)
+        try await follow(view)
         return view.chain
     }
 
-    /// The same without a record of what was asked for: that follows once it is used, and only if it works.
+    /// The store follows a view from now on: its choice of channel, app version and device, and its names.
+    func follow(_ view: SiteView) async throws(VaultError) {
+        try StoredClientChoice(of: storeAccess).record(view.choice)
+        try await view.keepNames(in: storeAccess)
+        store.viewedNames.withLock { $0 = nil }
+    }
+
+    /// The same without a record of what was asked for, and of its names: that follows once it is used, and only if it works.
     ///
     /// - Parameter allowance: of the whole call; nil where nothing follows in it.
     @discardableResult
@@ -96,6 +103,7 @@ public actor VaultClient {
         let site = site
         var view = try await space.making { () throws(VaultError) in try await site.refresh(now: now) }
         try await openNames(of: &view, within: allowance ?? newAllowance)
+        store.viewedNames.withLock { $0 = view.storedNames }
         self.view = view
         return view
     }
@@ -216,7 +224,7 @@ public actor VaultClient {
         _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
         within allowance: TransferAllowance, needsAll: Bool, reportingTo downloads: LoadingTracker
     ) async throws(VaultError) -> FetchReport {
-        try site.record(view)
+        try await follow(view)
         let trigger = PlanTrigger.app(selected.selection)
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
         var stored = try await storeAccess.inventory.storedPacks(

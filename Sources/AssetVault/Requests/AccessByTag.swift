@@ -121,7 +121,9 @@ extension VaultStore {
         // Their file is damaged or gone, or one was killed before it was written: the table that is loaded has them.
         if view.missingNames != nil {
             do throws(VaultError) {
-                if let names = try await adoptNames(with: keys) { try await view.follow(names) }
+                if let names = try await adoptNames(listedBy: view, with: keys) {
+                    try await view.follow(names)
+                }
             } catch { failure = error.ofNames }
         }
         if let present = try await view.storedPacks(with: tags) {

@@ -55,11 +55,6 @@ struct LiveSite: Sendable {
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
     }
 
-    /// Records the choice of channel, app version and device by which a site was read: the store follows it from now on.
-    func record(_ view: SiteView) throws(VaultError) {
-        try StoredClientChoice(of: store).record(view.choice)
-    }
-
     /// A pack whose manifest was verified when it was staged, at the place where it was hosted then.
     func locate(recorded pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError)
         -> LocatedPack

@@ -8,7 +8,7 @@ import VaultSite
 /// The names of a site with opaque names, as the app opened them: kept in its own area for work without a key or a site, and
 /// for downloaders, which know by them what to download. They stay where the site lists its packs by public names since, or the store
 /// follows another channel: what is loaded under an opaque name keeps its name.
-struct StoredNames: Sendable {
+struct StoredNames: Sendable, Equatable {
     /// Of the table, and of packs that were here before it and are not in it: in JSON `former`.
     let names: PackNames
     /// Of the pack with the table.
