@@ -249,6 +249,13 @@ extension VaultClient {
         of view: inout SiteView, within allowance: TransferAllowance
     ) async throws(VaultError) {
         try await view.checkNames()
+        // Their file is damaged or gone: the table that is loaded has them, also of packs that are public by now.
+        if view.hasOpaqueNames == false, view.storedNames == nil {
+            let keys = configuration.keys
+            if let names = try? await store.loadedNames(listedBy: view, with: keys) {
+                try await view.follow(names)
+            }
+        }
         if view.missingNames != nil {
             do throws(VaultError) { try await bringNames(of: &view, within: allowance) } catch {
                 guard error.concernsOnePack else { throw error }
