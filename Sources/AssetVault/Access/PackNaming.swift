@@ -167,8 +167,18 @@ extension VaultStore {
         _ table: PackManifest, after failure: VaultError?
     ) async throws(VaultError) -> VaultError {
         if let failure, failure.category != .key { return failure }
+        return try await whyMissing(table) ?? .closedNames(table)
+    }
+
+    /// Why the table is not here by whose names a view is read; nil where it is, or the names are known.
+    func whyMissing(in view: SiteView?) async throws(VaultError) -> VaultError? {
+        guard let view, view.missingNames != nil, let table = try? await view.namesTable() else { return nil }
+        return try await whyMissing(table.pack)
+    }
+
+    private func whyMissing(_ table: PackManifest) async throws(VaultError) -> VaultError? {
         let loaded = try await storeAccess.journal.state(of: table.id).loaded?.pack
-        if try await waitingTable != nil || loaded?.sha256 == table.sha256 { return .closedNames(table) }
+        if try await waitingTable != nil || loaded?.sha256 == table.sha256 { return nil }
         return VaultError(
             .missing, "it is not here", at: table.id.description, remedy: "fetch with one of its keys"
         ).ofNames

@@ -17,7 +17,8 @@ extension VaultStore {
     ///   - onUpdate: told what happens, from any task.
     /// - Returns: what is loaded by that.
     /// - Throws: the first error, when all were tried; `.key` where a key is still missing, `.corrupt` where what waited
-    ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded.
+    ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded. That the table of opaque names is not here
+    ///   is only reported (``StatusUpdate/failed(_:_:)``): packs are opened without it, under their listed IDs.
     @discardableResult
     public func unlock(
         _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm? = nil,
@@ -62,6 +63,7 @@ extension VaultStore {
             keys, reservingFor: await stager.storedView?.packs(listedAs: waiting).ownKeyIDs ?? [])
         stager.keys = asked
         var loaded: [PackID] = []
+        var missingNames: VaultError?
         while true {
             // Begun after the deadline, so that it reports every missing key.
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
@@ -69,6 +71,12 @@ extension VaultStore {
             await asked.forgetAnswers()
             // One that fails is one pack: the others are opened, and what they need of its names is known from before.
             let closedNames = try await unlockNames(by: &stager, in: batch)
+            if closedNames == nil, missingNames == nil,
+                let missing = try await whyMissing(in: stager.storedView)
+            {
+                missingNames = missing
+                observer(.failed(try PackID(PackNames.packID), missing))
+            }
             let waiting = try await stager.unopenedIDs(among: ids?.flatMap(allIDs))
                 .filter { closedNames == nil || $0.description != PackNames.packID }
             try await continueDecisions(on: waiting)
@@ -80,7 +88,7 @@ extension VaultStore {
             let asksForNames = ids?.contains { $0.description == PackNames.packID } ?? true
             guard let error = failure ?? (asksForNames || absent != nil ? closedNames : nil) else {
                 guard let absent else { return loaded }
-                throw nothingWaits(of: shownID(of: absent))
+                throw missingNames ?? nothingWaits(of: shownID(of: absent))
             }
             guard error.category == .key, !isLastAttempt.value else { throw shown(error) }
             try await pause(for: .milliseconds(250), at: "unlock")
