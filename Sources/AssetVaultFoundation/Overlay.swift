@@ -1,4 +1,4 @@
-public import AssetVault
+@_exported public import AssetVault
 public import Foundation
 
 /// `localizedDescription` says what was wrong and where, and the recovery suggestion what to do.

@@ -34,8 +34,8 @@ public struct PackNames: Sendable, Equatable {
     package var key: SealedKey?
     private var entries: [PackID: Entry] = [:]
     private var listedIDs: [PackID: PackID] = [:]
-    /// By names: of the entries that only an earlier table has.
-    private var formerIDs: [PackID: PackID] = [:]
+    /// By names, in order: of the entries that only earlier tables have.
+    private var formerIDs: [PackID: [PackID]] = [:]
 
     public init() {}
 
@@ -47,8 +47,8 @@ public struct PackNames: Sendable, Equatable {
     /// The IDs that it has names for.
     package var ids: some Sequence<PackID> { entries.keys }
 
-    /// The ID by which an earlier table listed a pack that this one does not have; see ``addFormer(of:for:)``.
-    public func formerID(of name: PackID) -> PackID? { formerIDs[name] }
+    /// The other IDs by which earlier tables listed a pack; see ``addFormer(of:for:)``.
+    public func formerIDs(of name: PackID) -> [PackID] { formerIDs[name] ?? [] }
 
     public mutating func add(_ entry: Entry, listedAs id: PackID) {
         entries[id] = entry
@@ -63,20 +63,20 @@ public struct PackNames: Sendable, Equatable {
         }
     }
 
-    /// Takes the entries of packs whose names it does not have from an earlier table, as former ones: packs are called so, and the
-    /// site lists none by these IDs.
+    /// Takes the entries of IDs that it does not have from an earlier table, as former ones: packs are called so, and the site lists
+    /// none by these IDs. A pack that moved into a resource tree, or out of one, is listed by another ID under the same name.
     public mutating func addFormer(of earlier: PackNames, for ids: some Sequence<PackID>) {
-        for id in ids where entries[id] == nil {
-            guard let entry = earlier.entries[id], listedIDs[entry.name] == nil else { continue }
+        for id in ids.sorted() where entries[id] == nil {
+            guard let entry = earlier.entries[id] else { continue }
             entries[id] = entry
-            formerIDs[entry.name] = id
+            formerIDs[entry.name, default: []].append(id)
         }
     }
 
-    /// The entries that only an earlier table has, as a table.
+    /// The entries that only earlier tables have, as a table.
     public var former: PackNames {
         var names = PackNames()
-        for id in formerIDs.values {
+        for id in formerIDs.values.joined() {
             if let entry = entries[id] { names.add(entry, listedAs: id) }
         }
         return names
@@ -150,7 +150,7 @@ extension PackNames {
     public var bytes: [UInt8] { JSONValue.object(json).compact() }
 
     package var json: JSONObject {
-        let packs = entries.filter { formerIDs[$1.name] != $0 }.map { id, entry in
+        let packs = entries.filter { !formerIDs(of: $1.name).contains($0) }.map { id, entry in
             var json = entry.offer.json
             json["name"] = .string(entry.name.description)
             return (id.description, JSONValue.object(json))

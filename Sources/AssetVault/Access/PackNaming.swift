@@ -9,30 +9,33 @@ import VaultSite
 /// The names of packs whose site has opaque names. Inside the library a pack has the ID that its site lists; callers give names,
 /// and get names in answers, updates and errors. A pack whose name is not known goes by its listed ID.
 ///
-/// After opaque names were switched on or off, the store may have a pack under both IDs. The newest listing says which ID counts;
-/// the pack is read under the other ID until it is loaded under this one.
+/// After opaque names were switched on or off, or a pack moved into a resource tree, the store may have the pack under several IDs. The
+/// newest listing says which ID counts; the pack is read under another ID until it is loaded under this one.
 extension VaultStore {
     /// The ID that the site lists a pack by: a digest where names are opaque, else the name itself.
     public func listedID(of name: PackID) -> PackID { storedNames?.listedID(of: name) ?? name }
 
-    /// The ID that a pack is loaded under: the listed one, or else its other one. A loaded opaque ID stands only for itself.
+    /// The ID that a pack is loaded under: the listed one, or else another one. A loaded opaque ID stands only for itself.
     func presentID(of id: PackID) -> PackID {
         guard let storedNames else { return id }
         let wanted = storedNames.names[listed: id] == nil ? storedNames.listedID(of: id) : id
-        let ids = [wanted, storedNames.otherID(of: wanted)].compactMap(\.self)
-        return ids.first { (try? isLoaded($0)) == true } ?? wanted
+        return ([wanted] + storedNames.otherIDs(of: wanted)).first { (try? isLoaded($0)) == true } ?? wanted
     }
 
     /// All IDs that the store may have a pack under, the listed one first; for an opaque ID only that ID.
     func allIDs(of id: PackID) -> [PackID] {
         guard let storedNames, storedNames.names[listed: id] == nil else { return [id] }
         let listed = storedNames.listedID(of: id)
-        return [listed, storedNames.otherID(of: listed)].compactMap(\.self)
+        return [listed] + storedNames.otherIDs(of: listed)
     }
 
-    /// Whether the store has no file under the IDs by which the site no longer lists the pack.
-    func isSuperseded(_ pack: PackStatus) -> Bool {
-        pack.state == .absent && listedID(of: pack.listedID) != pack.listedID
+    /// Each pack once. An ID without a file here is left out, unless it is the listed one and no other ID of the pack has a file.
+    func withoutSuperseded(_ packs: [PackStatus]) -> [PackStatus] {
+        let present = Set(packs.filter { $0.state != .absent }.map(\.id))
+        return packs.filter { pack in
+            pack.state != .absent
+                || !present.contains(pack.id) && listedID(of: pack.listedID) == pack.listedID
+        }
     }
 
     /// The name of a pack; nil for one whose ID is its name, or whose name is not known.
@@ -73,6 +76,7 @@ extension VaultStore {
 
     /// The names that the app opened last; the file is read again when it has changed.
     private var storedNames: StoredNames? {
+        if let viewed = viewedNames.withLock({ $0 }) { return viewed }
         guard let status = try? FileSystem.status(of: layout.names) else { return nil }
         return knownNames.withLock { known in
             if let known, known.stamp == [status.modified, Int64(clamping: status.size)] {
@@ -87,22 +91,28 @@ extension VaultStore {
 
 /// The table of names of a channel that hides them.
 extension VaultStore {
-    /// Takes the names of the state of the site that was verified last, whether or not its table could be opened.
-    ///
-    /// - Parameter areKnown: whether the names are here, so that all of the state can be read.
-    func followNames(of chain: TrustChain, areOpaque: Bool, areKnown: Bool) async throws(VaultError) {
-        if var storedNames, storedNames.areOpaque != areOpaque {
-            storedNames.areOpaque = areOpaque
-            try storedNames.save(in: layout)
-        }
-        if areKnown { await storeAccess.metadata.noteReadable(chain) }
+    /// Keeps the names of the table that is loaded; see ``loadedNames(listedBy:with:)``.
+    func adoptNames(
+        listedBy view: SiteView?, with keys: (any KeyProvider)?
+    ) async throws(VaultError) -> StoredNames? {
+        let names = try await loadedNames(listedBy: view, with: keys)
+        if let names, try names != StoredNames(of: storeAccess) { try names.save(in: layout) }
+        return names
     }
 
-    /// Keeps the names of the table that is loaded. Nil where none is.
-    func adoptNames(with keys: (any KeyProvider)?) async throws(VaultError) -> StoredNames? {
+    /// The names of the table that is loaded, and of what is here by earlier ones. Nil where none is, or a view lists another one: it may
+    /// be that of another channel.
+    func loadedNames(
+        listedBy view: SiteView?, with keys: (any KeyProvider)?
+    ) async throws(VaultError) -> StoredNames? {
         let store = storeAccess
         let id = try PackID(PackNames.packID)
         guard let table = try await store.journal.state(of: id).loaded?.pack else { return nil }
+        if let view, view.hasOpaqueNames == true,
+            try await view.namesTable()?.pack.sha256 != table.sha256
+        {
+            return nil
+        }
         let earlier = try? StoredNames(of: store)
         if let earlier, earlier.digest == table.sha256 { return earlier }
         let bytes = try await VaultStore(layout, keys: keys).contents(of: EntryPath(PackNames.path), in: id)
@@ -111,7 +121,6 @@ extension VaultStore {
         if let earlier { names.addFormer(of: earlier.names, for: try store.records.ids()) }
         var stored = StoredNames(names, of: table)
         stored.areOpaque = earlier?.areOpaque ?? true
-        try stored.save(in: layout)
         return stored
     }
 
@@ -121,10 +130,7 @@ extension VaultStore {
     ) async throws(VaultError) -> VaultError? {
         let failure = try await openTable(by: stager, in: batch)
         try await stager.storedView?.follow(storedNames)
-        if let view = stager.storedView, let areOpaque = view.hasOpaqueNames {
-            try await followNames(
-                of: view.siteChain, areOpaque: areOpaque, areKnown: view.missingNames == nil)
-        }
+        try await stager.storedView?.keepNames(in: storeAccess)
         return failure
     }
 
@@ -141,7 +147,7 @@ extension VaultStore {
                 if let error { throw error }
             }
             // Also if a process was killed after it loaded the table.
-            _ = try await adoptNames(with: stager.keys)
+            _ = try await adoptNames(listedBy: stager.storedView, with: stager.keys)
             return nil
         } catch {
             guard error.concernsOnePack else { throw error }
@@ -162,8 +168,18 @@ extension VaultStore {
         _ table: PackManifest, after failure: VaultError?
     ) async throws(VaultError) -> VaultError {
         if let failure, failure.category != .key { return failure }
+        return try await whyMissing(table) ?? .closedNames(table)
+    }
+
+    /// Why the table is not here by whose names a view is read; nil where it is, or the names are known.
+    func whyMissing(in view: SiteView?) async throws(VaultError) -> VaultError? {
+        guard let view, view.missingNames != nil, let table = try? await view.namesTable() else { return nil }
+        return try await whyMissing(table.pack)
+    }
+
+    private func whyMissing(_ table: PackManifest) async throws(VaultError) -> VaultError? {
         let loaded = try await storeAccess.journal.state(of: table.id).loaded?.pack
-        if try await waitingTable != nil || loaded?.sha256 == table.sha256 { return .closedNames(table) }
+        if try await waitingTable != nil || loaded?.sha256 == table.sha256 { return nil }
         return VaultError(
             .missing, "it is not here", at: table.id.description, remedy: "fetch with one of its keys"
         ).ofNames
@@ -181,13 +197,13 @@ extension VaultStore {
 
 /// Packs that are listed by other names than before.
 extension VaultStore {
-    /// Applies what the app decided on packs under their other names to the listed names.
+    /// Applies what the app decided on packs under their other IDs to the listed IDs.
     func continueDecisions(on listed: [PackID]) async throws(VaultError) {
         guard let storedNames else { return }
         let store = storeAccess
         let known = Set(try store.records.ids())
-        for id in listed {
-            guard let other = storedNames.otherID(of: id), known.contains(other),
+        for (id, other) in listed.flatMap({ id in storedNames.otherIDs(of: id).map { (id, $0) } }) {
+            guard known.contains(other),
                 let old = try? store.records.record(of: other), old.loaded != nil || old.isRemoved,
                 let own = try? store.records.record(of: id), !own.isRemoved
             else { continue }
@@ -205,17 +221,17 @@ extension VaultStore {
         }
     }
 
-    /// Removes packs under their other names where the version that the site lists is loaded, as it removes earlier versions. A
+    /// Removes packs under their other IDs where the version that the site lists is loaded, as it removes earlier versions. A
     /// version that a reader holds is removed when it is free.
     func removeSuperseded(by listed: [PackID]) async throws(VaultError) {
         guard let storedNames else { return }
         let store = storeAccess
         let known = Set(try store.records.allIDs())
         for id in listed where storedNames.listedID(of: id) == id {
-            guard let other = storedNames.otherID(of: id), known.contains(other), try isLoaded(id),
-                try store.records.record(of: id).waiting == nil
+            let others = storedNames.otherIDs(of: id).filter(known.contains)
+            guard !others.isEmpty, try isLoaded(id), try store.records.record(of: id).waiting == nil
             else { continue }
-            try await store.removal.removeSuperseded(other)
+            for other in others { try await store.removal.removeSuperseded(other) }
         }
     }
 }
@@ -243,8 +259,14 @@ extension VaultClient {
     func openNames(
         of view: inout SiteView, within allowance: TransferAllowance
     ) async throws(VaultError) {
-        guard let hasOpaqueNames = view.hasOpaqueNames else { return }
         try await view.checkNames()
+        // Their file is damaged or gone: the table that is loaded has them, also of packs that are public by now.
+        if view.hasOpaqueNames == false, view.storedNames == nil {
+            let keys = configuration.keys
+            if let names = try? await store.loadedNames(listedBy: view, with: keys) {
+                try await view.follow(names)
+            }
+        }
         if view.missingNames != nil {
             do throws(VaultError) { try await bringNames(of: &view, within: allowance) } catch {
                 guard error.concernsOnePack else { throw error }
@@ -256,8 +278,6 @@ extension VaultClient {
         if let failure = view.missingNames, failure.category != .key {
             observer(.failed(try PackID(PackNames.packID), failure))
         }
-        try await store.followNames(
-            of: view.siteChain, areOpaque: hasOpaqueNames, areKnown: view.missingNames == nil)
     }
 
     private func bringNames(
@@ -267,7 +287,8 @@ extension VaultClient {
         let keys = keysOfRun(for: [table])
         let stager = stager(with: keys, within: allowance)
         do throws(VaultError) {
-            guard try await stager.stage(table) == .loaded, let names = try await store.adoptNames(with: keys)
+            guard try await stager.stage(table) == .loaded,
+                let names = try await store.loadedNames(listedBy: view, with: keys)
             else { return }
             try await view.follow(names)
         } catch {

@@ -24,6 +24,8 @@ public final class VaultStore: Sendable {
     private let uses = LastUseRecorder()
     /// With the time and the size of their file.
     let knownNames = Mutex<(names: StoredNames, stamp: [Int64])?>(nil)
+    /// Those by which a client reads the site before the store follows it; then the kept ones count.
+    let viewedNames = Mutex<StoredNames?>(nil)
     /// The versions that URLs were given for.
     let shown = Mutex<[FilePath: PackLease]>([:])
 
@@ -63,7 +65,7 @@ public final class VaultStore: Sendable {
         for id in listings.ids where !known.contains(id) {
             found.append(try status(of: id, PackRecord(), listings(id)))
         }
-        return found.filter { !isSuperseded($0) }.sorted { $0.id < $1.id }
+        return withoutSuperseded(found).sorted { $0.id < $1.id }
     }
 
     /// What the stored metadata list.

@@ -48,7 +48,7 @@ extension VaultClient {
             }
         }
         if let error = firstError ?? (ids == nil ? nil : missingKey) { throw error }
-        if let view { try site.record(view) }
+        if let view { try await follow(view) }
         return repaired
     }
 

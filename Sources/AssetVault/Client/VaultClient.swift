@@ -70,32 +70,37 @@ public actor VaultClient {
     /// Ends all sequences of updates, after what was reported so far. They end by themselves with the client.
     public nonisolated func endStatusUpdates() { broadcast.end() }
 
-    /// The metadata version that the site published twice, with different contents, as the last ``refresh(now:)`` found: this
+    /// The metadata version that the site published twice, with different contents, as the last ``refresh()`` found: this
     /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
     public var contestedVersion: Int64? { view?.contestedVersion }
 
-    /// Updates the trusted metadata. From then on the store follows the channel, the app version and the device of the
-    /// configuration. Throws `.untrusted` for metadata that fail verification, `.unavailable`.
-    /// - Parameter now: the moment at which nothing may have expired.
+    /// Updates the trusted metadata. The store goes on with the channel, the app version and the device of the configuration. Throws
+    /// `.untrusted` for metadata that fail verification, `.unavailable`.
     @discardableResult
-    public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
-        let view = try await updateListing(now: now)
-        try site.record(view)
+    public func refresh() async throws(VaultError) -> TrustChain {
+        let view = try await updateListing()
+        try await follow(view)
         return view.chain
     }
 
-    /// The same, but the choice of the configuration is recorded only later, when it has been used with success.
+    /// The store follows a view from now on: its choice of channel, app version and device, and its names.
+    func follow(_ view: SiteView) async throws(VaultError) {
+        try StoredClientChoice(of: storeAccess).record(view.choice)
+        try await view.keepNames(in: storeAccess)
+        store.viewedNames.withLock { $0 = nil }
+    }
+
+    /// The same without a record of what was asked for, and of its names: that follows once it is used, and only if it works.
     ///
     /// - Parameter allowance: of the whole call; nil where nothing follows in it.
     @discardableResult
-    func updateListing(
-        now: UTCTime = .now, within allowance: TransferAllowance? = nil
-    ) async throws(VaultError) -> SiteView {
+    func updateListing(within allowance: TransferAllowance? = nil) async throws(VaultError) -> SiteView {
         let space = DiskSpace(
             store: storeAccess, reserve: configuration.policy.lowWaterMark, observer: observer)
         let site = site
-        var view = try await space.making { () throws(VaultError) in try await site.refresh(now: now) }
+        var view = try await space.making { () throws(VaultError) in try await site.refresh() }
         try await openNames(of: &view, within: allowance ?? newAllowance)
+        store.viewedNames.withLock { $0 = view.storedNames }
         self.view = view
         return view
     }
@@ -117,10 +122,10 @@ public actor VaultClient {
     ///   - time: how long it may take; then `.busy` is thrown, and the next call resumes.
     public func fetch(
         _ selection: PackSelection = .automatic, priority: LoadingPriority? = nil,
-        within time: Duration? = nil, now: UTCTime = .now
+        within time: Duration? = nil
     ) async throws(VaultError) -> FetchReport {
         let report = try await update(
-            selection, priority: priority, within: time, now: now, reportingTo: LoadingTracker())
+            selection, priority: priority, within: time, reportingTo: LoadingTracker())
         if let failure = report.failed.first { throw failure }
         return report
     }
@@ -129,25 +134,24 @@ public actor VaultClient {
     ///
     /// - Parameter downloads: shows how far it is.
     func update(
-        _ selection: PackSelection, priority: LoadingPriority?, within time: Duration?, now: UTCTime = .now,
+        _ selection: PackSelection, priority: LoadingPriority?, within time: Duration?,
         reportingTo downloads: LoadingTracker
     ) async throws(VaultError) -> FetchReport {
         let batch = work.makeBatch(priority ?? selection.priority)
         return try await store.naming { () throws(VaultError) in
             try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-                try await self.start(selection, in: batch, now: now, reportingTo: downloads)
+                try await self.start(selection, in: batch, reportingTo: downloads)
             }
         }
     }
 
     private func start(
-        _ selection: PackSelection, in batch: WorkQueue.Batch, now: UTCTime,
-        reportingTo downloads: LoadingTracker
+        _ selection: PackSelection, in batch: WorkQueue.Batch, reportingTo downloads: LoadingTracker
     ) async throws(VaultError) -> FetchReport {
         try await storeAccess.recovery.recover()
         let allowance = newAllowance
         let view: SiteView
-        do throws(VaultError) { view = try await updateListing(now: now, within: allowance) } catch {
+        do throws(VaultError) { view = try await updateListing(within: allowance) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
@@ -216,7 +220,7 @@ public actor VaultClient {
         _ selected: SelectedPacks, listedBy view: SiteView, in batch: WorkQueue.Batch,
         within allowance: TransferAllowance, needsAll: Bool, reportingTo downloads: LoadingTracker
     ) async throws(VaultError) -> FetchReport {
-        try site.record(view)
+        try await follow(view)
         let trigger = PlanTrigger.app(selected.selection)
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
         var stored = try await storeAccess.inventory.storedPacks(

@@ -18,9 +18,8 @@ public struct VaultConfiguration: Sendable {
     public var keys: (any KeyProvider)?
     /// The form of packs in permanent storage; nil keeps the form of the earlier version, and opens a new pack.
     public var form: PackForm?
-    /// The list of packs that the site offers, such as a beta. Nil keeps the store's channel, at first `Channel.live`. The store
-    /// remembers it, as the app version and the device, once a fetch, a request or ``VaultClient/refresh(now:)`` has read the site
-    /// with it.
+    /// The list of packs that the site offers, such as a beta. Nil goes on with the store's, at first `Channel.live`. The store
+    /// remembers it, as the app version and the device, once a fetch, a request or ``VaultClient/refresh()`` has read the site with it.
     public var channel: Channel?
     /// The version of the app: of packs that are listed in several versions it takes the one for it, and packs for other app
     /// versions only are not fetched. Nil keeps the store's value; without any the newest is taken.

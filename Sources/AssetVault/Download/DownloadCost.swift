@@ -14,7 +14,7 @@ public struct DownloadCost: Sendable, Hashable {
 }
 
 extension VaultClient {
-    /// What ``fetch(_:priority:within:now:)`` would download now, in the order in which it would begin. The trusted metadata are
+    /// What ``fetch(_:priority:within:)`` would download now, in the order in which it would begin. The trusted metadata are
     /// updated, and of each pack the index and the catalog are read; nothing else of the store changes.
     ///
     /// The pieces in the store count as sound, which a fetch verifies; and that a host does not support Range requests may show
@@ -23,19 +23,17 @@ extension VaultClient {
     /// - Parameter time: how long it may take; then `.busy` is thrown.
     /// - Throws: what a fetch throws; the first error when all packs were tried.
     public func costs(
-        of selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
+        of selection: PackSelection = .automatic, within time: Duration? = nil
     ) async throws(VaultError) -> [DownloadCost] {
         return try await store.naming { () throws(VaultError) in
             try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-                try await self.findCosts(of: selection, now: now)
+                try await self.findCosts(of: selection)
             }
         }
     }
 
-    private func findCosts(of selection: PackSelection, now: UTCTime) async throws(VaultError)
-        -> [DownloadCost]
-    {
-        let view = try await updateListing(now: now)
+    private func findCosts(of selection: PackSelection) async throws(VaultError) -> [DownloadCost] {
+        let view = try await updateListing()
         let selected = try await select(selection, in: view)
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun(for: selected.offers)

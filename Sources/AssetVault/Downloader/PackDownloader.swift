@@ -30,24 +30,26 @@ public struct PackDownloader: Sendable {
     /// - Throws: errors of the metadata, which concern no single pack; `.busy` if the time is up before the metadata are read; `.usage`
     ///   for less than ``DownloaderBudget/leastMemory``.
     public func run(
-        _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
+        _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(),
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> DownloaderReport {
         let names = VaultStore(configuration.store)
         try budget.validate()
         let width = budget.packsAtOnce(upTo: configuration.packsAtOnce)
         let report = try await withTimeLimit(budget.time, at: "downloader") { () throws(VaultError) in
-            try await download(request, now: now, width: width) { onUpdate(names.shown($0)) }
+            try await download(request, width: width) { onUpdate(names.shown($0)) }
         }
         if Task.isCancelled { throw VaultError.cancelled("downloader") }
         return report.named(as: names)
     }
 
     private func download(
-        _ request: ContentRequest, now: UTCTime, width: Int, observer: @escaping Observer
+        _ request: ContentRequest, width: Int, observer: @escaping Observer
     ) async throws(VaultError) -> DownloaderReport {
         try await store.recovery.recover()
-        let view = try await site.refresh(now: now)
+        let view = try await site.refresh()
+        var store = store
+        store.names = view.storedNames
         let selected = try await view.select(.all)
         let stored = try await store.inventory.storedPacks(
             for: selected.offers, as: nil, listedBy: view.version)

@@ -120,7 +120,9 @@ extension VaultStore {
         // The file of names is damaged or missing, or a process was killed before it wrote it: the loaded table has the names.
         if view.missingNames != nil {
             do throws(VaultError) {
-                if let names = try await adoptNames(with: keys) { try await view.follow(names) }
+                if let names = try await adoptNames(listedBy: view, with: keys) {
+                    try await view.follow(names)
+                }
             } catch { failure = error.ofNames }
         }
         if let present = try await view.storedPacks(with: tags) {

@@ -34,7 +34,8 @@ struct LiveSite: Sendable {
 
     /// Updates the trusted metadata from the first mirror that works. Each is asked by itself, so that metadata of two are never
     /// mixed. Throws the error of the first one; `.missing` for a channel that the site does not have.
-    func refresh(now: UTCTime) async throws(VaultError) -> SiteView {
+    func refresh() async throws(VaultError) -> SiteView {
+        let now = UTCTime.now
         try store.prepareMetadata()
         if trustedRoot == nil { try await store.adoptPin() }
         var firstError: VaultError?
@@ -53,11 +54,6 @@ struct LiveSite: Sendable {
             }
         }
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
-    }
-
-    /// Records the choice of channel, app version and device by which a site was read: the store follows it from now on.
-    func record(_ view: SiteView) throws(VaultError) {
-        try StoredClientChoice(of: store).record(view.choice)
     }
 
     /// A pack whose manifest was verified when it was staged, at the place where it was hosted then.
@@ -102,7 +98,7 @@ extension PackDownloader {
     /// See ``VaultClient/requireKnownTraits(within:)``.
     package func requireKnownTraits(within time: Duration? = nil) async throws(VaultError) {
         try await site.requireKnownTraits(of: configuration.device, within: time) { () throws(VaultError) in
-            try await site.refresh(now: .now)
+            try await site.refresh()
         }
     }
 }

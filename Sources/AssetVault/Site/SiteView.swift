@@ -22,8 +22,10 @@ struct SiteView: Sendable {
     /// Whether the channel lists keyed digests for the names of its packs (opaque names); nil where its role can't be read, so
     /// that no pack of the site's own is known.
     let hasOpaqueNames: Bool?
-    /// As the app opened them last.
-    private var storedNames: StoredNames?
+    /// As the app opened them last, for the names that its channel has.
+    private(set) var storedNames: StoredNames? {
+        didSet { followKind() }
+    }
     /// Why the names may not be those of this state of the site; nil where they are, and where names are public.
     var missingNames: VaultError?
 
@@ -49,6 +51,7 @@ struct SiteView: Sendable {
             hasOpaqueNames = nil
         }
         storedNames = try StoredNames(of: store)
+        followKind()
     }
 
     /// Chooses among variants.
@@ -80,6 +83,20 @@ extension SiteView {
     mutating func follow(_ names: StoredNames?) async throws(VaultError) {
         storedNames = names
         try await checkNames()
+    }
+
+    private mutating func followKind() {
+        guard let hasOpaqueNames, storedNames?.areOpaque == !hasOpaqueNames else { return }
+        storedNames?.areOpaque = hasOpaqueNames
+    }
+
+    /// Keeps the names for work without the site. Where they are those of this state of the site, all of it can be read.
+    func keepNames(in store: StoreAccess) async throws(VaultError) {
+        guard hasOpaqueNames != nil else { return }
+        if let storedNames, try storedNames != StoredNames(of: store) {
+            try storedNames.save(in: store.layout)
+        }
+        if missingNames == nil { await store.metadata.noteReadable(siteChain) }
     }
 
     /// The pack with the table of opaque names; nil where none is listed.

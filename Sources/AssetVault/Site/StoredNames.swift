@@ -8,7 +8,7 @@ import VaultSite
 /// The names of a site with opaque names, as the app opened them: kept in its own area for work without a key or a site, and
 /// for downloaders, which know by them what to download. They stay where the site lists its packs by public names since, or the store
 /// follows another channel: what is loaded under an opaque name keeps its name.
-struct StoredNames: Sendable {
+struct StoredNames: Sendable, Equatable {
     /// Of the table, and of packs that were here before it and are not in it: in JSON `former`.
     let names: PackNames
     /// Of the pack with the table.
@@ -23,12 +23,14 @@ struct StoredNames: Sendable {
     /// The ID by which the listing that decided last lists a pack, given by its name or by either ID.
     func listedID(of id: PackID) -> PackID {
         let name = names.shownID(of: id)
-        return areOpaque && names.formerID(of: name) != id ? names.listedID(of: id) ?? id : name
+        return areOpaque ? names.listedID(of: name) ?? name : name
     }
 
-    /// The ID that a pack has under the other kind of names; nil for an unknown one.
-    func otherID(of listedID: PackID) -> PackID? {
-        names[listed: listedID]?.name ?? names.listedID(of: listedID) ?? names.formerID(of: listedID)
+    /// The IDs that a pack has beside this one: its name, and those of the tables; none for an unknown one.
+    func otherIDs(of id: PackID) -> [PackID] {
+        let name = names.shownID(of: id)
+        return ([name, names.listedID(of: name)].compactMap(\.self) + names.formerIDs(of: name))
+            .filter { $0 != id }
     }
 
     /// Nil where there are none, and for a downloader that can't read the app's. A damaged file counts as none: the next fetch with

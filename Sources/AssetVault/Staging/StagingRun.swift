@@ -80,8 +80,8 @@ struct StagingRun: Sendable {
         // Clear the removed flag once, before work starts: a removal during the run must win.
         let requested = tasks.filter(\.isRequested).map(\.id)
         let names = requested.isEmpty ? nil : try? StoredNames(of: stager.store)
-        // Also under its other name, by which the site may list it again.
-        for id in requested.flatMap({ [$0, names?.otherID(of: $0)].compactMap(\.self) }) {
+        // Also under its other IDs, by which the site may list it again.
+        for id in requested.flatMap({ [$0] + (names?.otherIDs(of: $0) ?? []) }) {
             do throws(VaultError) { try await stager.store.journal.recordRequest(for: id) } catch {
                 // Staging this one reports that it was removed; the others continue.
                 guard error.concernsOnePack else { throw error }

@@ -17,7 +17,8 @@ extension VaultStore {
     ///   - onUpdate: called with each update, from any task.
     /// - Returns: what is loaded by that.
     /// - Throws: the first error, when all were tried; `.key` where a key is still missing, `.corrupt` where what waited
-    ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded.
+    ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded. That the table of opaque names is not here
+    ///   is only reported (``StatusUpdate/failed(_:_:)``): packs are opened without it, under their listed IDs.
     @discardableResult
     public func unlock(
         _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm? = nil,
@@ -62,6 +63,7 @@ extension VaultStore {
             keys, reservingFor: await stager.storedView?.packs(listedAs: waiting).ownKeyIDs ?? [])
         stager.keys = asked
         var loaded: [PackID] = []
+        var missingNames: VaultError?
         while true {
             // Begun after the deadline, so that it reports every missing key.
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
@@ -69,17 +71,24 @@ extension VaultStore {
             await asked.forgetAnswers()
             // If the table fails, only that pack fails: the others are opened, with the names that are already known.
             let closedNames = try await unlockNames(by: &stager, in: batch)
+            if closedNames == nil, missingNames == nil,
+                let missing = try await whyMissing(in: stager.storedView)
+            {
+                missingNames = missing
+                observer(.failed(try PackID(PackNames.packID), missing))
+            }
             let waiting = try await stager.unopenedIDs(among: ids?.flatMap(allIDs))
                 .filter { closedNames == nil || $0.description != PackNames.packID }
             try await continueDecisions(on: waiting)
             let (opened, failure) = try await StagingRun(stager: stager, batch: batch).unlock(waiting)
             loaded += opened.map(shownID)
-            try? await removeSuperseded(by: opened)
+            // Also where one was killed after a pack was loaded.
+            try? await removeSuperseded(by: ids?.map(listedID) ?? store.records.ids())
             let absent = try notLoaded(of: ids?.map(listedID) ?? []).first
             let asksForNames = ids?.contains { $0.description == PackNames.packID } ?? true
             guard let error = failure ?? (asksForNames || absent != nil ? closedNames : nil) else {
                 guard let absent else { return loaded }
-                throw nothingWaits(of: shownID(of: absent))
+                throw missingNames ?? nothingWaits(of: shownID(of: absent))
             }
             guard error.category == .key, !isLastAttempt.value else { throw shown(error) }
             try await pause(for: .milliseconds(250), at: "unlock")

@@ -12,6 +12,8 @@ struct PackRecords: Sendable {
 
     let layout: StoreLayout
     let role: StoreRole
+    /// Those by which a downloader finds what the app decided on packs under other IDs.
+    var names: StoredNames?
 
     /// The record that the role acts on; empty for a pack that was never recorded.
     func record(of id: PackID) throws(VaultError) -> PackRecord {
@@ -23,10 +25,15 @@ struct PackRecords: Sendable {
         completed(try record(of: id, in: role, within: &budget), of: id)
     }
 
-    /// A downloader acts on the app's decisions.
+    /// A downloader acts on the app's decisions. What the app removed under another ID is not wanted under this one either.
     private func completed(_ own: PackRecord, of id: PackID) -> PackRecord {
         guard role == .downloader, let app = try? record(of: id, in: .app) else { return own }
-        return own.merged(withAppRecord: app)
+        var record = own.merged(withAppRecord: app)
+        for other in names?.otherIDs(of: id) ?? [] where !record.isRemoved {
+            guard let other = try? self.record(of: other, in: .app) else { continue }
+            record.isRemoved = other.isRemoved && !other.isReplacedVariant
+        }
+        return record
     }
 
     /// The record of one role.

@@ -23,7 +23,10 @@ struct StoreAccess: Sendable {
     /// How long to wait for another process to release the store.
     var patience = Duration.seconds(30)
 
-    var records: PackRecords { PackRecords(layout: layout, role: role) }
+    /// See ``PackRecords/names``.
+    var names: StoredNames?
+
+    var records: PackRecords { PackRecords(layout: layout, role: role, names: names) }
     var journal: PackJournal { PackJournal(store: self) }
     var recovery: StoreRecovery { StoreRecovery(store: self) }
     var removal: PackRemoval { PackRemoval(store: self) }

@@ -44,13 +44,21 @@ struct AuthorKeys: Sendable {
             [source, try audiences.keys(of: audiences.all)] + audiences.files(of: retired.ids))
     }
 
-    /// Throws `.usage` for more keys than one pack is sealed for.
+    /// The IDs of the keys of some audiences; empty for a source that can't be read, which is an error only if a pack is sealed for it.
+    private func recipientIDs(_ names: [String]) async throws(VaultError) -> Set<KeyID> {
+        do throws(VaultError) { return Set(try await recipients(names).allKeys().vaultKeys.map(\.id)) } catch
+        {
+            guard error.category != .usage else { throw error }
+            return []
+        }
+    }
+
+    /// Throws `.usage` for more keys than one pack is sealed for, and for a retired one.
     func requireFewEnough(for settings: VaultSettings) async throws(VaultError) {
         var known: [[String]: Set<KeyID>] = [:]
         func require(_ names: [String], at place: String) async throws(VaultError) {
             if known[names] == nil {
-                let found = try? await recipients(names).allKeys()
-                known[names] = Set(found?.vaultKeys.map(\.id) ?? [])
+                known[names] = try await recipientIDs(names)
             }
             try KeySlot.requireCount(known[names]?.count ?? 0, at: place)
         }

@@ -225,6 +225,8 @@ struct Unlock: LongCommand {
             let loaded = (try? result.get()) ?? shown.loaded
             try await StatusReport(of: store, changed: ("loaded", loaded)).answer(asJSON: true)
         }
-        if try result.get().isEmpty { Console.note("no pack waits for its key") }
+        let loaded = try result.get()
+        for failure in shown.failures { Console.note("warning: \(failure.worded)") }
+        if loaded.isEmpty { Console.note("no pack waits for its key") }
     }
 }

@@ -14,6 +14,7 @@ final class FetchProgress: Sendable {
     var locked: [(id: PackID, error: VaultError)] { printer.withLock { $0.locked } }
     var removed: [PackID] { printer.withLock { $0.removed } }
     var loaded: [PackID] { printer.withLock { $0.loaded } }
+    var failures: [VaultError] { printer.withLock { $0.failures.map(\.error) } }
     var hasPrintedNothing: Bool { printer.withLock { $0.hasPrintedNothing } }
 
     func finish() { printer.withLock { $0.clear() } }
@@ -22,7 +23,7 @@ final class FetchProgress: Sendable {
     func reportFailures(and others: [VaultError] = [], before last: VaultError) {
         finish()
         var printed = [last]
-        for error in printer.withLock({ $0.failures.map(\.error) }) + others
+        for error in failures + others
         where !error.isCancellation && !printed.contains(error) {
             Console.error(error)
             printed.append(error)

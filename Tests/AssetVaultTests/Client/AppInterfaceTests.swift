@@ -1,4 +1,3 @@
-import AssetVault
 import AssetVaultFoundation
 import FaultServer
 import Foundation

@@ -21,7 +21,7 @@ struct SiteViewTests {
         configuration.appVersion = try app.map { try AppVersion($0) }
         let store = StoreAccess(layout: configuration.store, role: .app)
         let network = NetworkGate(configuration.effectiveTransport, in: store) { .unrestricted }
-        let live = try await LiveSite(configuration, in: store, over: network).refresh(now: .now)
+        let live = try await LiveSite(configuration, in: store, over: network).refresh()
         // Reads all roles, which are stored.
         let all = try await live.select(.all)
         #expect(
