@@ -1,5 +1,5 @@
 public import SealedPack
-public import UpdateFramework
+import UpdateFramework
 public import VaultBase
 import VaultFileSystem
 import VaultTransport
