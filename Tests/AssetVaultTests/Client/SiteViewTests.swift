@@ -15,6 +15,8 @@ struct SiteViewTests {
     func liveAndStoredViewsAgree(app: String?, bins: Int64) async throws {
         let world = try await World.withPacks([:])
         try await world.tag(["levels/one": ["level", "both"], "extras": ["music", "both"]])
+        // Else the version that was for all apps would stay listed for 1.0.
+        try world.settings { $0["apps"] = ["from": "2.0"] }
         try await world.declare("apps", of: ["extras": .object(["from": "2.0"])])
         if bins > 1 { try await world.publishInBins(bins) }
         var configuration = try world.configuration()

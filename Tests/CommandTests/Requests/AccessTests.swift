@@ -59,7 +59,8 @@ import VaultBase
         // Where nothing is in access, or too little, no end of another one helps.
         let alone = try await world.run("access level3 --in-use 9 $STORE $KEYS -- true")
         alone.failed(
-            79, naming: "10 bytes would be in access, and 9 may be; raise the limit", "(--in-use BYTES)")
+            79, naming: "10 bytes would be in access, more than the limit of 9; raise the limit",
+            "(--in-use BYTES)")
     }
 
     /// A program reads files by their names.

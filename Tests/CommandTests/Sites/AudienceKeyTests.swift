@@ -45,11 +45,12 @@ import VaultBase
         let before = try Tree(world.vault)
         try await world.run(
             "\(command[0]) $VAULT \(command.dropFirst()) --keys file:$WORK/vault/keys/press-2.jwks"
-        ).failed(64, naming: "every pack is for an audience: press", "\"audiences\"")
+        ).failed(64, naming: "every pack is for an audience: press", "assetvault keys rekey")
         #expect(try Tree(world.vault) == before)
     }
 
-    /// The commands of Keys/README.md, also beside packs for the vault's own key, which the old key never opens.
+    /// A source of keys is replaced by another one, as where keys do not come from a file; also beside packs for the vault's own key,
+    /// which the old key never opens.
     @Test(arguments: [false, true]) func aReplacedKey(besideOthers: Bool) async throws {
         let other: JSONObject? = besideOthers ? ["source": .string(world["film"])] : nil
         if besideOthers {
@@ -112,15 +113,14 @@ import VaultBase
         #expect(try await world.packsOpened(by: world["vault/keys/press-2.jwks"]).contains(third))
     }
 
-    /// The documented commands are those above.
+    /// The document says what the script Keys/rekey and the tests above try.
     @Test func theDocument() throws {
         let readme = try String(
             contentsOf: URL(filePath: #filePath).appending(path: "../../../../Keys/README.md").standardized,
             encoding: .utf8)
         for line in [
-            "assetvault keygen -o VAULT/keys/press-2.jwks", "\"press\": \"file:keys/press-2.jwks\"",
-            "\"press-leaked\": \"file:keys/press.jwks\"", "assetvault publish VAULT",
-            "removes them only with `--keep 1`",
+            "assetvault keys rekey VAULT ", "--audience press", "assetvault keys rekey VAULT --finish",
+            "only with `--keep 1`",
         ] {
             #expect(readme.contains(line), "\(line)")
         }
