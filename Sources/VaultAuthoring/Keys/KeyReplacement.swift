@@ -95,13 +95,15 @@ public struct KeyReplacement: Sendable {
     }
 
     /// Seals no longer for some keys, whatever file they are in, and remembers in the signed metadata that they are retired. Each stays in
-    /// a file of its own, which opens what only it opens.
+    /// a file of its own, which opens what only it opens. Throws `.missing` for an ID that neither a file nor any kept metadata has: a
+    /// mistyped one could not be taken back.
     public func retire(
         _ ids: Set<KeyID>, in vault: VaultFolder, isRehearsal: Bool
     ) async throws(VaultError) -> KeyChangeReport {
         let make = {
             (session: AuthorSession, output: ProposedChange.Output) async throws(VaultError)
                 -> KeyChangeReport in
+            try await session.requireKnown(ids)
             try session.settings.requireOthers(than: ids, in: vault)
             let report = try await session.publishKeys(retiring: ids, into: output)
             if output.scratch == nil { try session.settings.removeKeys(ids, from: vault) }
@@ -122,12 +124,13 @@ public struct KeyReplacement: Sendable {
                     remedy: "retire it first, so that no pack is sealed for it", hint: .retiringKey("\(id)"))
             }
             let needed = try session.listedVersions().filter { listed in
-                listed.pack.slots.map(\.keyID) == [id]
+                let holders = listed.pack.slots.map(\.keyID)
+                return holders.contains(id) && holders.allSatisfy(session.retiredKeys.ids.contains)
             }
             if let first = needed.first {
                 throw VaultError(
                     .usage,
-                    "\(needed.count.counting("listed version")) opens with this key alone: '\(first.pack.id)' version"
+                    "\(needed.count.counting("listed version")) opens with retired keys alone: '\(first.pack.id)' version"
                         + " \(first.pack.version) in the channel \(first.channel)", at: vault.key(id).string,
                     remedy: "publish or promote other versions first")
             }
@@ -151,6 +154,19 @@ public struct KeyChangeReport: Sendable {
 }
 
 extension AuthorSession {
+    fileprivate func requireKnown(_ ids: Set<KeyID>) async throws(VaultError) {
+        let keys = try await PackPublisher(for: self).keys
+        let slots = Set(try listedVersions().flatMap(\.pack.slots).map(\.keyID))
+        for id in ids.subtracting(slots) where !keys.lists(id) {
+            try await host?.readWholeHistory(of: Set(listedVersions().map(\.pack.id)))
+            guard try await PackHistory(of: self).keyIDs().contains(id) else {
+                throw VaultError(
+                    .missing, "no key has this ID, and no pack has a slot for it", at: "key '\(id)'",
+                    remedy: "check it in the list of keys")
+            }
+        }
+    }
+
     /// Lists what every channel lists, for the keys of today.
     fileprivate func publishKeys(
         retiring ids: Set<KeyID>, into output: ProposedChange.Output

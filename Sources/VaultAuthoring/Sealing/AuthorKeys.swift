@@ -75,6 +75,9 @@ struct AuthorKeys: Sendable {
     static let readersOfNames =
         "the table of opaque names, for the vault's own keys and each key that opens a pack"
 
+    /// Whether a source lists a key with this ID.
+    func lists(_ id: KeyID) -> Bool { listed[id] != nil }
+
     func holder(of slot: KeySlot) -> SlotHolder {
         SlotHolder(id: slot.keyID, isReplaced: listed[slot.keyID].map { !slot.isWrapped(under: $0) } ?? false)
     }
