@@ -47,7 +47,7 @@ extension World {
     // MARK: - Settings
 
     /// Changes what `vault.json` says.
-    private func settings(_ change: (inout JSONObject) throws(VaultError) -> Void) throws {
+    func settings(_ change: (inout JSONObject) throws(VaultError) -> Void) throws {
         let file = place.vault.path.appending("vault.json")
         let bytes = try DurableFile.read(file, limit: 1 << 20)
         var json = try JSONValue(parsing: bytes.span, place: "vault.json").asObject(at: "vault.json")

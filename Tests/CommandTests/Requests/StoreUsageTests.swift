@@ -32,7 +32,9 @@ import VaultBase
                 #expect(
                     result.exitCode == 78 && result.text.contains("initial install: 2 GB opened"),
                     "\(result.text)")
-                #expect(result.errorText.contains("initial install: \(size) bytes, and 2000000000"))
+                #expect(
+                    result.errorText.contains(
+                        "initial install: \(size) bytes, more than the limit of 2000000000"))
                 try await world.run("usage --limits apple-2024 $STORE").succeeded()
             }
         }
