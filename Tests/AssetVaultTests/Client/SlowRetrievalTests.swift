@@ -124,7 +124,7 @@ import VaultTransport
         }
         let error = try await failure()
         #expect(error?.category == .unavailable)
-        #expect(error?.problem.contains("bytes, twice what it takes") == true, "\(String(describing: error))")
+        #expect(error?.problem.contains("bytes, twice what it needs") == true, "\(String(describing: error))")
         #expect(world.server.packs.count <= 9)
         // The bytes are kept.
         world.answer { _ in .file }
