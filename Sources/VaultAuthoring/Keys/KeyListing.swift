@@ -124,8 +124,8 @@ extension AuthorSession {
 extension VaultFolder {
     /// The keys in files of their own (``key(_:)``).
     fileprivate func singleKeys() throws(VaultError) -> Set<KeyID> {
-        guard try FileSystem.exists(keys) else { return [] }
-        let names = try Folder(opening: keys).names()
+        guard try FileSystem.exists(replacedKeys) else { return [] }
+        let names = try Folder(opening: replacedKeys).names()
         return Set(
             names.compactMap { bytes in
                 let name = String(decoding: bytes, as: UTF8.self)

@@ -1,5 +1,5 @@
 import SealedPack
-public import SystemPackage
+import SystemPackage
 import UpdateFramework
 public import VaultBase
 public import VaultCrypto
@@ -73,7 +73,7 @@ public struct KeyReplacement: Sendable {
         try VaultKeyFile.write(fresh, to: file, replacing: true)
     }
 
-    /// Seals no longer for the keys that were replaced, retires them, and removes their files where nothing that is listed needs them.
+    /// Seals no longer for the keys that were replaced, and retires them.
     public func finish(
         _ audience: String?, in vault: VaultFolder, isRehearsal: Bool
     ) async throws(VaultError) -> KeyChangeReport {
@@ -85,13 +85,7 @@ public struct KeyReplacement: Sendable {
                 at: vault.settings.string,
                 remedy: "replace one first, or retire a key by its ID")
         }
-        var report = try await retire(ids, in: vault, isRehearsal: isRehearsal)
-        guard !isRehearsal else { return report }
-        for id in ids where report.exposures.allSatisfy({ $0.key != id || $0.packs(.listed).isEmpty }) {
-            try FileSystem.removeFile(vault.key(id))
-            report.removedFiles.append(vault.key(id))
-        }
-        return report
+        return try await retire(ids, in: vault, isRehearsal: isRehearsal)
     }
 
     /// Seals no longer for some keys, whatever file they are in, and remembers in the signed metadata that they are retired. Each stays in
@@ -115,7 +109,8 @@ public struct KeyReplacement: Sendable {
 
     /// Removes the file of a retired key.
     ///
-    /// - Throws: `usage` for a key that is in use, or without which a listed pack of any channel opens no more; `missing` without a file.
+    /// - Throws: `usage` for a key that is in use, or without which a version that is listed or could be restored opens no more; `missing`
+    ///   without a file.
     public func remove(_ id: KeyID, in vault: VaultFolder) async throws(VaultError) {
         try await vault.withSession(request) { session async throws(VaultError) in
             guard session.retiredKeys.ids.contains(id) else {
@@ -123,16 +118,12 @@ public struct KeyReplacement: Sendable {
                     .usage, "the key '\(id)' is not retired", at: vault.keys.string,
                     remedy: "retire it first, so that no pack is sealed for it", hint: .retiringKey("\(id)"))
             }
-            let needed = try session.listedVersions().filter { listed in
-                let holders = listed.pack.slots.map(\.keyID)
-                return holders.contains(id) && holders.allSatisfy(session.retiredKeys.ids.contains)
-            }
-            if let first = needed.first {
+            if let pack = try await session.version(thatNeeds: id) {
                 throw VaultError(
                     .usage,
-                    "\(needed.count.counting("listed version")) opens with retired keys alone: '\(first.pack.id)' version"
-                        + " \(first.pack.version) in the channel \(first.channel)", at: vault.key(id).string,
-                    remedy: "publish or promote other versions first")
+                    "only retired keys open '\(pack.id)' version \(pack.version), which is listed or could be restored",
+                    at: vault.key(id).string,
+                    remedy: "keep the key as long as that version is kept, or prune it")
             }
             try FileSystem.removeFile(vault.key(id))
         }
@@ -147,13 +138,33 @@ public struct KeyChangeReport: Sendable {
     public let exposures: [KeyExposure]
     /// The keys that are being replaced, still sealed for.
     public let replaced: [KeyID]
-    public internal(set) var removedFiles: [FilePath] = []
     public let written: [String]
     public let toWrite: [String]
     public let warnings: [Finding]
 }
 
 extension AuthorSession {
+    /// A version, listed or in kept metadata, whose content key no unretired key unwraps from any slot.
+    fileprivate func version(thatNeeds id: KeyID) async throws(VaultError) -> PackManifest? {
+        var wrapped: [ContentKeyID: PackManifest] = [:]
+        var open: Set<ContentKeyID> = []
+        func note(_ pack: PackManifest) {
+            let holders = pack.slots.map(\.keyID)
+            if holders.contains(id) { wrapped[pack.contentKeyID] = pack }
+            if !holders.allSatisfy(retiredKeys.ids.contains) { open.insert(pack.contentKeyID) }
+        }
+        let listed = try listedVersions().map(\.pack)
+        for pack in listed { note(pack) }
+        try await host?.readWholeHistory(of: Set(listed.map(\.id)))
+        // An earlier table of names gives way to the newest one.
+        try await PackHistory(of: self).forEachPack { _, pack in
+            if !pack.isNamesTable { note(pack) }
+        }
+        return wrapped.filter { !open.contains($0.key) }.values.min {
+            ($0.id, $0.version) < ($1.id, $1.version)
+        }
+    }
+
     fileprivate func requireKnown(_ ids: Set<KeyID>) async throws(VaultError) {
         let keys = try await PackPublisher(for: self).keys
         let slots = Set(try listedVersions().flatMap(\.pack.slots).map(\.keyID))
@@ -252,10 +263,20 @@ extension VaultSettings {
 }
 
 extension VaultFolder {
-    /// Writes the file of one key, unless it is there.
+    /// Writes the file of one key, unless it is there. Throws `.unwritable` where the file holds anything else.
     fileprivate func keep(_ key: VaultKey) throws(VaultError) {
         let file = self.key(key.id)
-        guard try !FileSystem.exists(file) else { return }
-        try VaultKeyFile.write(KeyRing(vaultKeys: [key]), to: file, replacing: false)
+        guard try FileSystem.exists(file) else {
+            try FileSystem.createFolders(replacedKeys, permissions: 0o700)
+            return try VaultKeyFile.write(KeyRing(vaultKeys: [key]), to: file, replacing: false)
+        }
+        var ring = try FileKeyProvider(path: file).ring()
+        // A ring takes an equal key once.
+        ring.append(KeyRing(vaultKeys: [key]))
+        guard ring.vaultKeys.count == 1, ring.contentKeys.isEmpty else {
+            throw VaultError(
+                .unwritable, "it holds another key than '\(key.id)'", at: file.string,
+                remedy: "move the file away")
+        }
     }
 }

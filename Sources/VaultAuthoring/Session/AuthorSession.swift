@@ -171,7 +171,8 @@ extension VaultFolder {
         }
         defer { withExtendedLifetime(lock) {} }
         // A killed process may have left copies of keys.
-        for folder in [path, keys, pending, site, metadata, targets] where try FileSystem.exists(folder) {
+        for folder in [path, keys, replacedKeys, pending, site, metadata, targets]
+        where try FileSystem.exists(folder) {
             try Folder(opening: folder).removeAbandonedScratch()
         }
         // Another process may have changed them before it released the lock.

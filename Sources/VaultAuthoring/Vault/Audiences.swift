@@ -7,7 +7,7 @@ import VaultFileSystem
 /// For whom packs are sealed: the member `"audiences"` of `vault.json`, names with one key source each, such as
 /// `{"press": "file:keys/press.jwks"}`. Relative paths begin at the vault.
 ///
-/// While a key is being replaced, packs are sealed for both: `"replacedKeys"` names the old keys, which stand in `keys/ID.jwks`.
+/// While a key is being replaced, packs are sealed for both: `"replacedKeys"` names the old keys, which stand in `keys/replaced/ID.jwks`.
 struct Audiences: Sendable {
     private let sources: [String: KeySpec]
     let replaced: [ReplacedKey]

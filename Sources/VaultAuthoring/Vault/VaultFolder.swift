@@ -38,7 +38,9 @@ public struct VaultFolder: Sendable {
     public var keys: FilePath { path.appending("keys") }
     public var vaultKeys: FilePath { keys.appending("vault.jwks") }
     /// A vault key by itself: one that is being replaced, or that is retired and may open what was sealed for it.
-    func key(_ id: KeyID) -> FilePath { keys.appending("\(id).jwks") }
+    func key(_ id: KeyID) -> FilePath { replacedKeys.appending("\(id).jwks") }
+    /// Apart from the files of audiences, whose names a key's ID may have.
+    var replacedKeys: FilePath { keys.appending("replaced") }
     public var trustedRoot: FilePath { path.appending("trusted-root.json") }
     public var pending: FilePath { path.appending("pending") }
     /// The SHA-256 of what was written to `pending/`.
