@@ -34,6 +34,7 @@ struct GivenVersions {
             }
         listed = Self.numbers(of: roles.flatMap(\.records))
         recorded = if let signer { try Self.recorded(in: signer.document) } else { [:] }
+        unfinishedPacks = unfinished.flatMap(\.records).compactMap { try? ListedPack($0) }.flatMap(\.versions)
         highest = unfinished.map(\.numbers).reduce(Self.highest(recorded, listed), Self.highest)
     }
 
@@ -58,10 +59,11 @@ struct GivenVersions {
 
     /// Whether an unfinished publication gave a pack of these bytes its number, for the same versions of the app.
     func isUnfinished(_ pack: PackManifest) -> Bool {
-        let records = unfinished.flatMap(\.records).filter { $0.path == pack.id.targetPath }
-        let versions = records.compactMap { try? ListedPack($0) }.flatMap(\.versions)
-        return versions.contains { $0.sha256 == pack.sha256 && $0.offer.apps == pack.offer.apps }
+        unfinishedPacks.contains { $0.sha256 == pack.sha256 && $0.offer.apps == pack.offer.apps }
     }
+
+    /// All versions in listings that no snapshot names yet.
+    let unfinishedPacks: [PackManifest]
 
     /// The packs of listings that wait for signatures.
     func pendingPacks(in isAsked: (MetadataRole) -> Bool) -> [PackID: PackManifest] {

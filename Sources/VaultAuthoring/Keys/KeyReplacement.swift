@@ -133,7 +133,7 @@ public struct KeyReplacement: Sendable {
 /// What a change of keys did.
 public struct KeyChangeReport: Sendable {
     /// The versions that got other slots, by channel.
-    public let resealed: [PublicationReport.Resealed]
+    public let rekeyed: [PublicationReport.Rekeyed]
     /// Of each key that is retired.
     public let exposures: [KeyExposure]
     /// The keys that are being replaced, still sealed for.
@@ -188,20 +188,20 @@ extension AuthorSession {
         let names = try await OpaqueNames(
             settings.hasOpaqueNames, after: EarlierPacks(of: session), by: publisher)
         let structure = settings.structure
-        var resealing = try await ChannelResealing(
+        var rekeying = try await ChannelRekeying(
             of: structure.channels.isEmpty ? [structure.sourceChannel] : structure.channels, in: session,
             for: Recipients(declaredBy: settings, listedAs: names), by: publisher)
-        let shown = await publisher.names(of: resealing.listed.map(\.pack))
-        resealing.name(by: shown)
-        let next = try listedVersions(replacing: resealing.records)
+        let shown = await publisher.names(of: rekeying.listed.map(\.pack))
+        rekeying.name(by: shown)
+        let next = try listedVersions(replacing: rekeying.records)
         var exposures: [KeyExposure] = []
         for id in ids.sorted(by: { $0.description < $1.description }) {
             exposures.append(try await exposure(of: id, after: next, naming: shown))
         }
         let metadata = try await session.publish(
-            ProposedChange(listing: resealing.records, names: shown, deliveries: deliveries()), into: output)
+            ProposedChange(listing: rekeying.records, names: shown, deliveries: deliveries()), into: output)
         return KeyChangeReport(
-            resealed: resealing.packs, exposures: exposures,
+            rekeyed: rekeying.packs, exposures: exposures,
             replaced: settings.audiences.replaced.map(\.id).filter { !ids.contains($0) },
             written: metadata.written, toWrite: metadata.toWrite,
             warnings: session.warnings + metadata.warnings)

@@ -1,43 +1,78 @@
+import SealedPack
 import UpdateFramework
 import VaultBase
 import VaultCrypto
+import VaultSite
 
-/// The IDs of vault keys that packs are never sealed for again: a signed member of the top-level targets, or of a team's role, such as
-/// `["9Zq…"]`. So a key that leaked can't return unnoticed, from whatever machine the site is published. The specification allows
-/// further members (section 4.1); other clients ignore it.
+/// The IDs of vault keys that packs are never sealed for again, and of content keys of which no version is listed again: two signed
+/// members of the top-level targets, or of a team's role, such as `["9Zq…"]`. So a key that leaked can't return unnoticed, from
+/// whatever machine the site is published. The specification allows further members (section 4.1); other clients ignore them.
 struct RetiredKeys: Sendable {
     static let member = "x-retired-keys"
+    static let contentMember = "x-retired-content-keys"
 
     private(set) var ids: Set<KeyID> = []
+    private(set) var contentKeys: Set<ContentKeyID> = []
     /// Those that this very change retires: their files still have them.
     private(set) var retiring: Set<KeyID> = []
+    /// Whether this very change retires any key.
+    private(set) var isChanged = false
 
     init() {}
 
     /// - Parameter document: nil before anything was published.
     /// - Throws: `untrusted` for anything but IDs.
     init(in document: MetadataDocument?) throws(VaultError) {
-        guard let document, let value = document.signed[Self.member] else { return }
+        ids = Set(try Self.list(Self.member, of: document) { try? KeyID($0) })
+        contentKeys = Set(
+            try Self.list(Self.contentMember, of: document) { try? ContentKeyID($0, place: "") })
+    }
+
+    private static func list<ID>(
+        _ member: String, of document: MetadataDocument?, parsing parse: (String) -> ID?
+    ) throws(VaultError) -> [ID] {
+        guard let document, let value = document.signed[member] else { return [] }
         let refusal = VaultError(
-            .untrusted, "its member \"\(Self.member)\" is no list of key IDs", at: document.hostedName,
-            remedy: "find out who signed it: only IDs of retired vault keys are written there")
+            .untrusted, "its member \"\(member)\" is no list of key IDs", at: document.hostedName,
+            remedy: "find out who signed it: only IDs of retired keys are written there")
         guard case .array(let elements) = value else { throw refusal }
-        for element in elements {
-            guard case .string(let text) = element, let id = try? KeyID(text) else { throw refusal }
-            ids.insert(id)
+        return try elements.map { element throws(VaultError) in
+            guard case .string(let text) = element, let id = parse(text) else { throw refusal }
+            return id
         }
     }
 
-    func adding(_ new: Set<KeyID>) -> RetiredKeys {
+    func adding(_ new: Set<KeyID>, contentKeys newContentKeys: Set<ContentKeyID>) -> RetiredKeys {
         var keys = self
         keys.ids.formUnion(new)
+        keys.contentKeys.formUnion(newContentKeys)
         keys.retiring.formUnion(new)
+        keys.isChanged = true
         return keys
     }
 
-    /// Nil where no key is retired.
-    var json: JSONValue? {
+    /// The two members; nil where no key is retired.
+    var json: (vaultKeys: JSONValue?, contentKeys: JSONValue?) {
+        (Self.json(ids), Self.json(contentKeys))
+    }
+
+    private static func json(_ ids: Set<some CustomStringConvertible>) -> JSONValue? {
         ids.isEmpty ? nil : .array(ids.map(\.description).sorted().map { .string($0) })
+    }
+
+    /// Throws `.usage` for a version under a retired content key.
+    func requireNone(among records: some Sequence<TargetRecord>) throws(VaultError) {
+        guard !contentKeys.isEmpty else { return }
+        for record in records {
+            let versions = (try? ListedPack(record))?.versions ?? []
+            guard let pack = versions.first(where: { contentKeys.contains($0.contentKeyID) }) else {
+                continue
+            }
+            throw VaultError(
+                .usage, "the content key of version \(pack.version) was replaced, and is never used again",
+                at: pack.id.description,
+                remedy: "list a later version, or publish what you want as the source")
+        }
     }
 }
 

@@ -22,7 +22,8 @@ struct RoleContent {
     var members: KeyValuePairs<String, JSONValue?> {
         [
             TagIndex.member: tags, PackNames.member: hasOpaqueNames ? .bool(true) : nil,
-            GivenVersions.member: lastVersions, RetiredKeys.member: retiredKeys.json,
+            GivenVersions.member: lastVersions, RetiredKeys.member: retiredKeys.json.vaultKeys,
+            RetiredKeys.contentMember: retiredKeys.json.contentKeys,
         ]
     }
 }

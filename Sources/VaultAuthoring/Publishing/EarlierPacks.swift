@@ -29,6 +29,7 @@ struct EarlierPacks {
         // Sealing what waits for signatures again would use another content key.
         let channel = session.settings.structure.sourceChannel
         pendingPacks = given.pendingPacks { $0 == .targets || channel.owns($0) }
+            .filter { !session.retiredKeys.contentKeys.contains($0.value.contentKeyID) }
     }
 
     /// Candidates for the previous version of a pack, the best first.

@@ -202,7 +202,7 @@ extension PackPublisher {
     }
 
     /// A published table, sealed for all keys of the packs of its channel; unchanged if no key opens it.
-    func reseal(
+    func rekey(
         namesTable table: PackManifest, forReadersOf readable: [PackManifest]
     ) async throws(VaultError) -> PackManifest {
         var table = table

@@ -22,6 +22,11 @@ struct PackPublisher {
             targets: vault.targets, output: output ?? vault.targets, host: session.host)
     }
 
+    /// - Parameter declared: by the source.
+    func compression(of declared: Compression?) -> Compression {
+        request.compression ?? declared ?? .standard
+    }
+
     /// A pack up to this size is sealed to compare it with the host's, which is cheaper than a request.
     private static let smallPack: UInt64 = 1 << 20
 
@@ -35,7 +40,7 @@ struct PackPublisher {
             following: previous?.offer.family == nil ? previous : nil, for: pack.source.audiences)
         let order = SealingRequest(
             id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
-            compression: request.compression ?? pack.source.compression ?? .standard)
+            compression: compression(of: pack.source.compression))
         let source = try pack.source.open(in: vault, limit: request.unpackingLimit)
         guard pack.source.filter == .all || !source.folder.entries.isEmpty else {
             throw VaultError(
@@ -69,7 +74,7 @@ struct PackPublisher {
             onPack(pack.id, 0)
             let order = SealingRequest(
                 id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: offer,
-                compression: request.compression ?? tree.source.compression ?? .standard)
+                compression: compression(of: tree.source.compression))
             let result = try await seal(
                 order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)),

@@ -64,11 +64,11 @@ extension AuthorSession {
         let metadata = try await publish(
             ProposedChange(
                 listing: [structure.sourceChannel: proposal.records]
-                    .merging(proposal.resealing.records) { listed, _ in listed },
+                    .merging(proposal.rekeying.records) { listed, _ in listed },
                 names: proposal.shown, deliveries: deliveries, settings: isChanged ? settings : nil),
             into: output)
         var report = PublicationReport(
-            channel: structure.channels.first, packs: proposal.packs, resealed: proposal.resealing.packs,
+            channel: structure.channels.first, packs: proposal.packs, rekeyed: proposal.rekeying.packs,
             restorations: proposal.restorations, written: metadata.written, toWrite: metadata.toWrite,
             findings: findings, warnings: proposal.warnings + metadata.warnings,
             isOfTeam: structure.ownRole != nil, uncountedUpdates: proposal.changed.uncounted)

@@ -21,7 +21,7 @@ struct PublicationProposal {
     private var slots: [KeySlot] = []
     private var recipients = Recipients()
     /// The same slots in the other channels.
-    private(set) var resealing = ChannelResealing()
+    private(set) var rekeying = ChannelRekeying()
     private(set) var changed = ChangedPacks()
     private(set) var restorations: [PublicationReport.Restoration] = []
     /// The names of opaque IDs, as far as a given key opens their tables.
@@ -57,14 +57,14 @@ struct PublicationProposal {
         }
         let made = Set(packs.map(\.id))
         let gone = listing.packs.map(\.pack).filter { !made.contains($0.id) }
-        resealing = try await ChannelResealing(
+        rekeying = try await ChannelRekeying(
             of: settings.structure.channels.dropFirst(), in: session, for: recipients, by: publisher)
         shown = try await publisher.complete(
-            names.names, for: (packs.map(\.id) + gone.map(\.id)) + resealing.listed.map(\.pack.id),
+            names.names, for: (packs.map(\.id) + gone.map(\.id)) + rekeying.listed.map(\.pack.id),
             after: earlier)
         packs += gone.map { move(of: $0) ?? PublicationReport.Pack(of: $0, .removed) }
         for index in packs.indices { packs[index].name = shown[listed: packs[index].id]?.name }
-        resealing.name(by: shown)
+        rekeying.name(by: shown)
         await warnOfDroppedKeys()
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack))
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
@@ -251,7 +251,7 @@ extension PublicationProposal {
     /// names, because it could not be continued.
     private func restore(namesTable table: PackManifest) async throws(VaultError) -> PackManifest {
         guard let newest = names.table, await !publisher.canGoOn(after: table) else {
-            return try await publisher.reseal(namesTable: table, forReadersOf: listed)
+            return try await publisher.rekey(namesTable: table, forReadersOf: listed)
         }
         let ids = listed.map(\.id)
         var kept = PackNames()
@@ -268,7 +268,7 @@ extension PublicationProposal {
         let keys = publisher.keys
         var now: [SlotHolder: Set<PackID>] = [:]
         for (id, keys) in packs.map({ ($0.id, $0.droppedKeys) })
-            + resealing.packs.map({ ($0.id, $0.droppedKeys) })
+            + rekeying.packs.map({ ($0.id, $0.droppedKeys) })
         {
             for key in keys { now[key, default: []].insert(id) }
         }
@@ -281,7 +281,7 @@ extension PublicationProposal {
                 "in the channel \(channel)")
         }
         for pack in listed { note(pack, session.settings.structure.sourceChannel) }
-        for (channel, pack) in resealing.listed { note(pack, channel) }
+        for (channel, pack) in rekeying.listed { note(pack, channel) }
         for delivery in deliveries {
             for listed in delivery.reachablePacks.packs {
                 let holders = keys.holders(of: listed.pack.slots).intersection(now.keys)

@@ -7,7 +7,7 @@ public struct PublicationReport: Sendable {
     public enum Change: String, Sendable {
         case added, updated, unchanged
         /// Only its slots changed; the pack's file stays.
-        case resealed
+        case rekeyed
         case moved
         case removed
     }
@@ -49,7 +49,7 @@ public struct PublicationReport: Sendable {
     }
 
     /// A version whose slots change in another channel than that of the sources; its file stays.
-    public struct Resealed: Sendable {
+    public struct Rekeyed: Sendable {
         public let channel: Channel
         /// As it is listed.
         public let id: PackID
@@ -96,7 +96,7 @@ public struct PublicationReport: Sendable {
     public internal(set) var channel: Channel?
     public let packs: [Pack]
     public internal(set) var sizes = Sizes()
-    public internal(set) var resealed: [Resealed] = []
+    public internal(set) var rekeyed: [Rekeyed] = []
     public internal(set) var restorations: [Restoration] = []
     /// The metadata files that were written.
     public let written: [String]
@@ -123,7 +123,7 @@ extension PublicationReport {
             case .added: size = pack.firstCost?.bytes ?? pack.length
             case .moved: size = pack.length
             case .updated: size = pack.updates.first?.cost.bytes ?? 0
-            case .resealed, .unchanged, .removed: size = 0
+            case .rekeyed, .unchanged, .removed: size = 0
             }
             sizes[pack.name ?? pack.id] = size
         }
@@ -174,7 +174,7 @@ extension PublicationReport.Pack {
         guard var previous else { return .added }
         guard previous != pack else { return .unchanged }
         previous.slots = pack.slots
-        return previous == pack ? .resealed : .updated
+        return previous == pack ? .rekeyed : .updated
     }
 
     /// A pack that the vault no longer lists.

@@ -75,6 +75,8 @@ struct AuthorKeys: Sendable {
     static let readersOfNames =
         "the table of opaque names, for the vault's own keys and each key that opens a pack"
 
+    func isRetired(_ id: KeyID) -> Bool { retired.ids.contains(id) }
+
     /// Whether a source lists a key with this ID.
     func lists(_ id: KeyID) -> Bool { listed[id] != nil }
 

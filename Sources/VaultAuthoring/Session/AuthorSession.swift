@@ -48,10 +48,10 @@ struct AuthorSession {
     /// Those of before, and what this command retires.
     private(set) var retiredKeys: RetiredKeys
 
-    /// The same session, which seals for some keys no more.
-    func retiring(_ ids: Set<KeyID>) -> AuthorSession {
+    /// The same session, which never again seals for some vault keys, nor lists versions under some content keys.
+    func retiring(_ ids: Set<KeyID>, contentKeys: Set<ContentKeyID> = []) -> AuthorSession {
         var session = self
-        session.retiredKeys = retiredKeys.adding(ids)
+        session.retiredKeys = retiredKeys.adding(ids, contentKeys: contentKeys)
         return session
     }
 

@@ -59,6 +59,7 @@ extension AuthorSession {
     func publish(
         _ change: ProposedChange, into output: ProposedChange.Output
     ) async throws(VaultError) -> MetadataReport {
+        try retiredKeys.requireNone(among: change.listing.values.joined())
         switch (published, output) {
         case (.site(let site), .vault):
             var publisher = try await MetadataPublisher(of: site, in: self, change)

@@ -31,7 +31,8 @@ struct TeamPublisher {
         var members = old?.json ?? [:]
         members[GivenVersions.member] = try await GivenVersions(of: session).member(
             listing: GivenVersions.numbers(of: records), replacing: [role], in: [role])
-        members[RetiredKeys.member] = session.retiredKeys.json
+        members[RetiredKeys.member] = session.retiredKeys.json.vaultKeys
+        members[RetiredKeys.contentMember] = session.retiredKeys.json.contentKeys
         let trusts = [published.trust] + published.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
         let file = try signing.sign(role, for: trusts, delegatedBy: "the team's vault") {
             [members] version, expires throws(VaultError) in
@@ -62,6 +63,6 @@ struct TeamPublisher {
     private func isDue(_ records: [TargetRecord]) -> Bool {
         guard let old = published.targets else { return true }
         return session.period.isDue(published.role, expiring: old.expires)
-            || Set(old.records) != Set(records) || !session.retiredKeys.retiring.isEmpty
+            || Set(old.records) != Set(records) || session.retiredKeys.isChanged
     }
 }

@@ -114,18 +114,27 @@ struct KeysRemove: AsyncParsableCommand {
 extension KeyChangeReport: Report {
     var columns: [Column<Self>] {
         [
-            .table("resealed", PublicationReport.Resealed.columns) { $0.resealed },
-            .lines { PublicationReport.Resealed.lines(of: $0.resealed) },
-            .table("exposures", Self.exposureColumns) { $0.exposures },
+            .table("rekeyed", PublicationReport.Rekeyed.columns) { $0.rekeyed },
+            .lines { PublicationReport.Rekeyed.lines(of: $0.rekeyed) },
+            .table("exposures", KeyExposure.columns) { $0.exposures },
             .texts("replaced", "sealed for these, too, until they are retired: %") { $0.replaced },
             .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
             .texts("warnings") { $0.warnings.map(\.worded) },
         ]
     }
 
-    private static var exposureColumns: [Column<KeyExposure>] {
+    fileprivate func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
+        Console.warn(of: warnings)
+        answer(asJSON: isJSON)
+        if isJSON { return }
+        isDryRun ? Console.wroteNothing(but: toWrite) : Console.wrote(written)
+    }
+}
+
+extension KeyExposure {
+    static var columns: [Column<Self>] {
         [
-            .text("key") { $0.key }, .table("packs", packColumns) { $0.packs },
+            .text("key") { $0.key }, .table("packs", Pack.columns) { $0.packs },
             .lines { exposure in
                 [
                     (.listed, "still opens"), (.earlier, "opens with earlier metadata"),
@@ -140,19 +149,14 @@ extension KeyChangeReport: Report {
             },
         ]
     }
+}
 
-    private static var packColumns: [Column<KeyExposure.Pack>] {
+extension KeyExposure.Pack {
+    fileprivate static var columns: [Column<Self>] {
         [
             .text("channel") { $0.channel }, .text("id") { $0.id }, .text("name") { $0.name },
             .number("version") { $0.version }, .text("team") { $0.team },
             .text("access") { $0.access.rawValue },
         ]
-    }
-
-    fileprivate func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
-        Console.warn(of: warnings)
-        answer(asJSON: isJSON)
-        if isJSON { return }
-        isDryRun ? Console.wroteNothing(but: toWrite) : Console.wrote(written)
     }
 }

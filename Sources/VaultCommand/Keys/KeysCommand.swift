@@ -23,8 +23,8 @@ struct Keys: AsyncParsableCommand {
               assetvault keys rekey my-game --audience press
             """,
         subcommands: [
-            KeysList.self, KeysAdd.self, KeysRekey.self, KeysRetire.self, KeysRemove.self, KeysExport.self,
-            KeysCheck.self,
+            KeysList.self, KeysAdd.self, KeysRekey.self, KeysReseal.self, KeysRetire.self, KeysRemove.self,
+            KeysExport.self, KeysCheck.self,
         ])
 }
 

@@ -8,8 +8,8 @@ extension PublicationReport: Report {
         [
             .text("channel") { $0.channel?.name }.orNull,
             .changes("packs", Pack.columns, where: \.isChanged) { $0.packs },
-            .table("resealed", Resealed.columns) { $0.resealed },
-            .lines { Resealed.lines(of: $0.resealed) },
+            .table("rekeyed", Rekeyed.columns) { $0.rekeyed },
+            .lines { Rekeyed.lines(of: $0.rekeyed) },
             .object("sizes") { $0.sizes.json },
             .lines { $0.sizes.upload > 0 || $0.packs.contains(where: \.isChanged) ? [$0.sizes.text] : [] },
             .table("restored", Restoration.columns) { $0.restorations },
@@ -121,7 +121,7 @@ extension PublicationReport.Pack {
     /// Details beside the word for the change.
     private var remark: String? {
         switch change {
-        case .resealed: "for other keys"
+        case .rekeyed: "for other keys"
         case .moved: "now from team \(team ?? "")"
         case .added, .updated, .unchanged, .removed: reusedPieces > 0 ? "\(reusedPieces) reused" : nil
         }
@@ -148,7 +148,7 @@ extension PublicationReport.Update {
     }
 }
 
-extension PublicationReport.Resealed {
+extension PublicationReport.Rekeyed {
     static var columns: [Column<Self>] {
         [
             .text("channel") { $0.channel.name }, .text("id") { $0.id },
@@ -163,7 +163,7 @@ extension PublicationReport.Resealed {
         return byChannel.map { channel, packs in
             let names = packs.map { "\($0.name ?? $0.id) version \($0.version)" }.listed(upTo: 6)
             return
-                "resealed  \(packs.count.counting("pack")) in the channel \(channel), for other keys: \(names)"
+                "rekeyed  \(packs.count.counting("pack")) in the channel \(channel), for other keys: \(names)"
         }
     }
 }

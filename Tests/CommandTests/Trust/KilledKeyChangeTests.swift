@@ -1,8 +1,9 @@
 import Sampling
 import Testing
+import VaultBase
 
-/// A replacement of the vault's key may be killed at any step: whoever has the old key opens everything until it is finished, and
-/// repeating the command finishes it.
+/// A change of keys may be killed at any step. Whoever has the old vault key opens everything until its replacement is finished, and
+/// repeating the command finishes the change.
 struct KilledKeyChangeTests {
     let world: World
 
@@ -47,6 +48,39 @@ struct KilledKeyChangeTests {
             return result
         }
         #expect(killed > 0)
+    }
+
+    @Test func packsAreSealedAgain() async throws {
+        try await world.run("keys export $VAULT --pack level -o $WORK/content").succeeded()
+        let numbers = Sampling.numbers(1...40, each: 6, for: "KilledKeyChangeTests.reseal")
+        let killed = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { number, wrapper in
+            let round = try await copy()
+            try await Tool.run("cp", "-p", world["content"], round["content"])
+            let result = try await round.run("keys reseal $WORK/vault --all", through: wrapper)
+            try await expect(round, opens: "old", "\(number)")
+            try await round.run("keys reseal $WORK/vault --all").succeeded()
+            try await expect(round, opens: "old", "\(number)")
+            let content = try await check(round, with: "content")
+            #expect(content.exitCode == 77, "\(number)")
+            try await expectDistinctNumbers(in: round, "\(number)")
+            try await round.run("publish $WORK/vault").succeeded()
+            return result
+        }
+        #expect(killed > 0)
+    }
+
+    /// No number of a pack stands for two contents, in any metadata that was ever written.
+    private func expectDistinctNumbers(in round: TemporaryFolder, _ hint: String) async throws {
+        var digests: [Int64: Set<String>] = [:]
+        for file in try round.names(in: "vault/site/metadata") where file.hasSuffix(".targets.json") {
+            let value: JSONValue = try round.json("vault/site/metadata/\(file)")
+            let record = value["signed", "targets", "packs/level.avpack"]
+            guard case .integer(let version)? = record?["custom", "assetvault", "version"],
+                let digest = record?["hashes", "sha256"]?.text
+            else { continue }
+            digests[version, default: []].insert(digest)
+        }
+        #expect(!digests.isEmpty && digests.values.allSatisfy { $0.count == 1 }, "\(digests) \(hint)")
     }
 
     /// A copy of the vault, its source, and the key that it began with.

@@ -47,34 +47,34 @@ struct Recipients {
 extension PackPublisher {
     /// Packs of a channel with the present slots, with all versions of each; the table of names last, because it is sealed for the
     /// readers of the others.
-    fileprivate func resealed(
+    fileprivate func rekeyed(
         _ packs: [ListedPack], for recipients: Recipients
     ) async throws(VaultError) -> [(old: ListedPack, versions: [PackManifest])] {
-        var resealed: [(old: ListedPack, versions: [PackManifest])] = []
+        var rekeyed: [(old: ListedPack, versions: [PackManifest])] = []
         for old in packs where !old.pack.isNamesTable {
             var versions: [PackManifest] = []
             for version in old.versions {
-                versions.append(try await self.resealed(version, for: recipients))
+                versions.append(try await self.rekeyed(version, for: recipients))
             }
-            resealed.append((old, versions))
+            rekeyed.append((old, versions))
         }
-        let readable = resealed.flatMap(\.versions)
+        let readable = rekeyed.flatMap(\.versions)
         for old in packs where old.pack.isNamesTable {
-            resealed.append((old, [try await reseal(namesTable: old.pack, forReadersOf: readable)]))
+            rekeyed.append((old, [try await rekey(namesTable: old.pack, forReadersOf: readable)]))
         }
-        return resealed
+        return rekeyed
     }
 
     /// Unchanged if no key opens it: then a replaced key stays in its slots, and the publication says so.
-    private func resealed(
+    private func rekeyed(
         _ version: PackManifest, for recipients: Recipients
     ) async throws(VaultError) -> PackManifest {
         let slots = recipients[version.contentKeyID]
         guard let audiences = slots == nil ? recipients.audiences(of: version) : [] else { return version }
         do throws(VaultError) {
             // The slots of one key are equal, those of another one with its ID differ.
-            let resealed = try await keep(version, slots: slots, for: audiences)
-            return Set(resealed.slots) == Set(version.slots) ? version : resealed
+            let rekeyed = try await keep(version, slots: slots, for: audiences)
+            return Set(rekeyed.slots) == Set(version.slots) ? version : rekeyed
         } catch {
             guard error.category == .key else { throw error }
             return version
@@ -83,10 +83,10 @@ extension PackPublisher {
 }
 
 /// New slots for what channels list already. Only metadata change.
-struct ChannelResealing {
+struct ChannelRekeying {
     /// The whole next listing of each channel that changes.
     private(set) var records: [Channel: [TargetRecord]] = [:]
-    private(set) var packs: [PublicationReport.Resealed] = []
+    private(set) var packs: [PublicationReport.Rekeyed] = []
     /// What these channels list then.
     private(set) var listed: [(channel: Channel, pack: PackManifest)] = []
 
@@ -101,7 +101,7 @@ struct ChannelResealing {
             let listing = session.published.ownPacks(in: channel)
             var next = listing.otherTargets
             var isChanged = false
-            for (old, versions) in try await publisher.resealed(listing.packs, for: recipients) {
+            for (old, versions) in try await publisher.rekeyed(listing.packs, for: recipients) {
                 listed += versions.map { (channel, $0) }
                 guard versions != old.versions, let new = try ListedPack(versions) else {
                     next.append(old.target)
@@ -111,7 +111,7 @@ struct ChannelResealing {
                 next.append(new.target)
                 for (before, after) in zip(old.versions, versions) where before != after {
                     packs.append(
-                        PublicationReport.Resealed(
+                        PublicationReport.Rekeyed(
                             channel: channel, id: after.id, version: after.version,
                             droppedKeys: publisher.keys.holders(of: before.slots, without: after.slots)))
                 }
@@ -145,7 +145,7 @@ struct RestoredState {
         let recipients = try Recipients(declaredBy: session.settings, sealedAs: present)
         var records = earlier.otherTargets
         var opened: [SlotHolder: [String]] = [:]
-        for (_, versions) in try await publisher.resealed(earlier.packs, for: recipients) {
+        for (_, versions) in try await publisher.rekeyed(earlier.packs, for: recipients) {
             for version in versions {
                 for key in keys.holders(of: version.slots).subtracting(current) {
                     opened[key, default: []].append("'\(version.id)' version \(version.version)")

@@ -1,0 +1,105 @@
+import ArgumentParser
+import SealedPack
+import VaultAuthoring
+import VaultBase
+import VaultCrypto
+import VaultSite
+
+struct KeysReseal: LongCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reseal",
+        abstract: "Seal packs again under new content keys, in all channels.",
+        discussion: """
+            For content keys that leaked: whoever had a vault key may have kept the content keys it opened. Every listed version of the \
+            packs is opened, and sealed with the same content and ID under a fresh key and the next version number; the sources are \
+            not read. Clients download these packs again, and all of them are uploaded again: the command says first how much that \
+            is. Versions under the replaced keys are never listed again (exit code 64).
+
+            Take the leaked vault key out of use before: 'keys rekey', then --finish. Afterwards the report says what each retired \
+            vault key still opens, by channel, pack and version.
+
+            EXAMPLE
+              assetvault keys reseal my-game --pack film --dry-run
+              assetvault keys reseal my-game --all
+            """)
+
+    @OptionGroup var options: VaultKeyOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Option(
+        name: .customLong("pack"),
+        help: ArgumentHelp("A pack, or a resource tree with all its packs. May be repeated.", valueName: "id"))
+    var packs: [String] = []
+
+    @Flag(help: "All packs of the vault.")
+    var all = false
+
+    @Flag(help: "Say what would be sealed, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup var progress: ProgressOption
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+
+    func validate() throws {
+        if all == !packs.isEmpty { throw ValidationError("give either --pack or --all") }
+    }
+
+    func run() async throws {
+        SwapWarning.report()
+        let selection: Resealing.Selection =
+            try all ? .all : .only(packs.map { text throws(VaultError) in try PackID(text) })
+        let resealing = Resealing(selection, try options.request(keys: keys.cachedProvider()))
+        if dryRun {
+            return try await resealing.preview(in: options.vault.folder).answer(asJSON: json, isDryRun: true)
+        }
+        let bars = StepBars()
+        defer { bars.finish() }
+        let report = try await resealing.run(in: options.vault.folder) { plan in
+            Console.note(plan.cost)
+        } onPack: {
+            bars.show(Activity(name: "sealing", pack: "\($0)"), $1)
+        }
+        bars.finish()
+        report.answer(asJSON: json, isDryRun: false)
+    }
+}
+
+extension ResealingReport: Report {
+    var columns: [Column<Self>] {
+        [
+            .table("packs", Pack.columns) { $0.packs },
+            .number("download") { $0.download }, .number("upload") { $0.upload },
+            .table("exposures", KeyExposure.columns) { $0.exposures },
+            .texts("written") { $0.written }, .texts("warnings") { $0.warnings.map(\.worded) },
+        ]
+    }
+
+    fileprivate var cost: String {
+        "\(packs.count.counting("version")) are sealed again: clients download up to \(Bar.size(download)), and the next upload is \(Bar.size(upload))"
+    }
+
+    fileprivate func answer(asJSON isJSON: Bool, isDryRun: Bool) {
+        Console.warn(of: warnings)
+        answer(asJSON: isJSON)
+        if isJSON { return }
+        if isDryRun {
+            Console.note(cost)
+            Console.note("nothing was sealed or written")
+        } else {
+            Console.wrote(written)
+        }
+    }
+}
+
+extension ResealingReport.Pack {
+    fileprivate static var columns: [Column<Self>] {
+        [
+            .words("%") { "\($0.name ?? $0.id)" }, .text("id") { $0.id }, .text("name") { $0.name }.orNull,
+            .number("earlier", "version %") { $0.earlier }, .number("version", "becomes version %") { $0.version },
+            .number("length", ", % bytes") { $0.length },
+            .texts("channels", " in %") { $0.channels.map(\.name) },
+        ]
+    }
+}
