@@ -88,7 +88,7 @@ public struct PackNames: Sendable, Equatable {
         var pack = pack
         let listed = pack.offer
         pack.offer = entry.offer
-        (pack.offer.family, pack.offer.apps) = (listed.family, listed.apps)
+        (pack.offer.family, pack.offer.apps, pack.offer.isHeld) = (listed.family, listed.apps, listed.isHeld)
         // It may be newer than the table. Of variants the table alone knows it.
         if listed.policy != .onDemand { pack.offer.policy = listed.policy }
         return pack
@@ -102,9 +102,11 @@ public struct PackNames: Sendable, Equatable {
     ///     for which device it is, so it is listed as on demand.
     public static func listedOffer(of offer: PackOffer, family: PackID?, isForEveryDevice: Bool) -> PackOffer
     {
-        PackOffer(
+        var listed = PackOffer(
             policy: isForEveryDevice ? offer.policy : .onDemand, family: family, order: offer.order,
             apps: offer.apps)
+        listed.isHeld = offer.isHeld
+        return listed
     }
 }
 

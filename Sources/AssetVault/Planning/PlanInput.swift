@@ -46,7 +46,7 @@ extension PlanInput {
         guard let keys, !trigger.isRequest, !policy.preloadsLockedPacks else { return }
         let plan = Plan(self)
         var matches = await KeyMatches(keys)
-        for pack in plan.downloads.map(\.pack) + plan.refusals.map(\.pack) {
+        for pack in plan.downloads.map(\.pack) + plan.refusals.map(\.pack) where !pack.offer.isHeld {
             missingKeys[pack.id] = await matches.missingKey(of: pack)
         }
     }

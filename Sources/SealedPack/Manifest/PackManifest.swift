@@ -83,6 +83,8 @@ public struct PackOffer: Sendable, Hashable {
     public var apps: AppVersionRange
     /// From 0 to 100: packs with less are purged first. An app may change it.
     public var preservation: Int64
+    /// Whether it waits for its release: clients download and verify it although no key of theirs opens it.
+    public var isHeld = false
 
     public static let standardPreservation: Int64 = 50
 

@@ -16,6 +16,7 @@ extension PackOffer {
         }
         if preservation != Self.standardPreservation { json["preservation"] = .integer(preservation) }
         if apps != .all { json["apps"] = .object(apps.json) }
+        if isHeld { json["held"] = .bool(true) }
         return json
     }
 
@@ -58,6 +59,7 @@ extension PackOffer {
                 try AppVersionRange(parsing: json, place: place)
             } ?? .all,
             preservation: try vault.optionalInteger("preservation", at: place) ?? Self.standardPreservation)
+        isHeld = try vault.optionalBool("held", at: place) ?? false
         withheldTags = try Self.tags(of: vault.optionalArray(Self.withheldMember, at: place) ?? [], place)
     }
 

@@ -179,8 +179,12 @@ extension AuthorSession {
     }
 
     /// Lists what every channel lists, for the keys of today.
-    fileprivate func publishKeys(
-        retiring ids: Set<KeyID>, into output: ProposedChange.Output
+    ///
+    /// - Parameter released: the sources whose packs get other slots, and that the changed settings no longer hold; nil for all, with
+    ///   unchanged settings.
+    func publishKeys(
+        retiring ids: Set<KeyID> = [], releasing released: Set<PackID>? = nil,
+        into output: ProposedChange.Output
     ) async throws(VaultError) -> KeyChangeReport {
         let session = retiring(ids)
         let publisher = try await PackPublisher(for: session)
@@ -190,7 +194,7 @@ extension AuthorSession {
         let structure = settings.structure
         var rekeying = try await ChannelRekeying(
             of: structure.channels.isEmpty ? [structure.sourceChannel] : structure.channels, in: session,
-            for: Recipients(declaredBy: settings, listedAs: names), by: publisher)
+            for: Recipients(declaredBy: settings, only: released, listedAs: names), by: publisher)
         let shown = await publisher.names(of: rekeying.listed.map(\.pack))
         rekeying.name(by: shown)
         let next = try listedVersions(replacing: rekeying.records)
@@ -199,7 +203,9 @@ extension AuthorSession {
             exposures.append(try await exposure(of: id, after: next, naming: shown))
         }
         let metadata = try await session.publish(
-            ProposedChange(listing: rekeying.records, names: shown, deliveries: deliveries()), into: output)
+            ProposedChange(
+                listing: rekeying.records, names: shown, deliveries: deliveries(),
+                settings: released == nil ? nil : settings), into: output)
         return KeyChangeReport(
             rekeyed: rekeying.packs, exposures: exposures,
             replaced: settings.audiences.replaced.map(\.id).filter { !ids.contains($0) },

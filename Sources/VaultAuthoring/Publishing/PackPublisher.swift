@@ -150,6 +150,7 @@ struct PackPublisher {
             if let slots { slots } else {
                 try await contentKey(following: other ?? earlier, for: names).slots
             }
+        pack.offer.isHeld = names.contains(Audiences.held)
         return pack
     }
 

@@ -173,7 +173,7 @@ extension PublicationReport.Pack {
     {
         guard var previous else { return .added }
         guard previous != pack else { return .unchanged }
-        previous.slots = pack.slots
+        (previous.slots, previous.offer.isHeld) = (pack.slots, pack.offer.isHeld)
         return previous == pack ? .rekeyed : .updated
     }
 

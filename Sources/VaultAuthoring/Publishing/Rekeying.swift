@@ -16,14 +16,15 @@ struct Recipients {
     /// What the sources are sealed for.
     ///
     /// - Parameters:
+    ///   - ids: of the sources; nil for all.
     ///   - listed: packs with present slots, the first of each content key.
     ///   - names: under which the sources are listed.
     init(
-        declaredBy settings: VaultSettings, listedAs names: OpaqueNames = OpaqueNames(),
-        sealedAs listed: [PackManifest] = []
+        declaredBy settings: VaultSettings, only ids: Set<PackID>? = nil,
+        listedAs names: OpaqueNames = OpaqueNames(), sealedAs listed: [PackManifest] = []
     ) throws(VaultError) {
         slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }
-        for source in settings.sources {
+        for source in settings.sources where ids?.contains(source.id) ?? true {
             audiencesByID[try names.listedID(of: source.id)] = source.audiences
         }
     }
@@ -70,11 +71,17 @@ extension PackPublisher {
         _ version: PackManifest, for recipients: Recipients
     ) async throws(VaultError) -> PackManifest {
         let slots = recipients[version.contentKeyID]
-        guard let audiences = slots == nil ? recipients.audiences(of: version) : [] else { return version }
         do throws(VaultError) {
-            // The slots of one key are equal, those of another one with its ID differ.
-            let rekeyed = try await keep(version, slots: slots, for: audiences)
-            return Set(rekeyed.slots) == Set(version.slots) ? version : rekeyed
+            var rekeyed = version
+            if let audiences = recipients.audiences(of: version) {
+                rekeyed = try await keep(version, slots: slots, for: audiences)
+            } else if let slots {
+                rekeyed.slots = slots
+            }
+            // The slots of one key are equal, those of another one with its ID differ. Their order does not count.
+            guard Set(rekeyed.slots) == Set(version.slots) else { return rekeyed }
+            rekeyed.slots = version.slots
+            return rekeyed
         } catch {
             guard error.category == .key else { throw error }
             return version

@@ -24,7 +24,7 @@ public struct ResourceTree: Sendable {
         let json = json.labelled(family.description)
         try json.requireMembers(among: [
             "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "defaultTags",
-            "initial", "prefetch", "apps", "preservation", "pin",
+            "initial", "prefetch", "apps", "preservation", "pin", "held",
         ])
         source = try DeclaredSource(of: family, parsing: json, audiences)
         preservation = try TagPreservation(parsing: json["preservation"])
@@ -127,10 +127,12 @@ public struct ResourceTree: Sendable {
     /// The offer of the pack with these labels.
     func offer(of labels: ResourceLabels) -> PackOffer {
         let (policy, order) = categories.category(of: labels.tags)
-        return PackOffer(
+        var offer = PackOffer(
             policy: policy, tags: labels.tags, traits: labels.traits, family: family, order: order,
             devices: labels.devices, apps: apps,
             preservation: preservation.priority(of: labels.tags))
+        offer.isHeld = source.isHeld
+        return offer
     }
 
     /// Throws `.usage` for a tag in the settings that no file has.

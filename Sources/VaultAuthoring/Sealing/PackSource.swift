@@ -55,14 +55,19 @@ struct DeclaredSource: Sendable {
     let filter: SourceFilter
     /// Whether symbolic links in a folder are followed, instead of refused.
     let followsLinks: Bool
-    /// By name; empty for the vault's own keys.
+    /// By name; empty for the vault's own keys. Of a held source only those that read it before its release.
     let audiences: [String]
+    /// Whether it waits for its release.
+    let isHeld: Bool
     /// For new pieces.
     let compression: Compression?
 
     init(of id: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         self.id = id
-        self.audiences = try audiences.names(in: json)
+        let readers = try audiences.names(in: json)
+        let early = try audiences.early(in: json)
+        self.audiences = early ?? readers
+        isHeld = early != nil
         path = FilePath(try json.required("source").string())
         filter = try SourceFilter(
             include: json.patterns(in: "include"), exclude: json.patterns(in: "exclude"))

@@ -64,6 +64,34 @@ struct Audiences: Sendable {
     /// declared.
     func names(in json: LocatedJSON) throws(VaultError) -> [String] {
         guard let list = try json["for"] else { return [] }
+        let names = try declared(in: list)
+        guard !names.isEmpty else {
+            throw list.error(
+                .usage, "no key would open a pack for no audience",
+                remedy: "name an audience, or remove \"for\"")
+        }
+        return names
+    }
+
+    /// The audience that every held pack is sealed for: its keys stay with the author, who seals later versions and releases packs by
+    /// them.
+    static let held = "held"
+
+    /// The member `"held"` of a pack or a resource tree, `true` or a list of audiences: the audiences that read it before its release. Nil
+    /// where it is not held. Throws `.usage` for a name that is not declared.
+    func early(in json: LocatedJSON) throws(VaultError) -> [String]? {
+        guard let member = try json["held"] else { return nil }
+        let names: [String]
+        if case .bool(let isHeld) = member.value {
+            guard isHeld else { return nil }
+            names = []
+        } else {
+            names = try declared(in: member)
+        }
+        return [Self.held] + names.filter { $0 != Self.held }
+    }
+
+    private func declared(in list: LocatedJSON) throws(VaultError) -> [String] {
         var names: [String] = []
         for element in try list.elements() {
             let name = try element.string()
@@ -75,19 +103,20 @@ struct Audiences: Sendable {
             }
             if !names.contains(name) { names.append(name) }
         }
-        guard !names.isEmpty else {
-            throw list.error(
-                .usage, "no key would open a pack for no audience",
-                remedy: "name an audience, or remove \"for\"")
-        }
         return names
     }
 
-    /// The keys of some audiences. Throws `.key` for a file descriptor that was not inherited.
+    /// The keys of some audiences. Throws `.key` for a file descriptor that was not inherited, `.usage` where held packs have no key.
     func keys(of names: [String]) throws(VaultError) -> any KeyProvider {
         var found: [any KeyProvider] = []
         for name in names {
-            guard let source = sources[name] else { continue }
+            guard let source = sources[name] else {
+                // The other names are checked where they are declared.
+                throw VaultError(
+                    .usage,
+                    "a held pack needs a key that only its author has, and no audience '\(Self.held)' is declared",
+                    at: vault.settings.string, remedy: "make the key", hint: .makingHeldKey)
+            }
             found.append(
                 try providers.opened.withLock { opened throws(VaultError) in
                     if let known = opened[name] { return known }

@@ -42,6 +42,12 @@ extension VaultSettings {
         try change([], ["pin": pin?.json])
     }
 
+    /// A pack or a resource tree is for all its audiences.
+    mutating func removeHold(of id: PackID) throws(VaultError) {
+        let list = packs.contains { $0.id == id } ? "packs" : "resources"
+        try change([list, id.description], ["held": nil])
+    }
+
     /// Declares an audience whose keys are in a file.
     mutating func declareAudience(_ name: String, file: FilePath) throws(VaultError) {
         try change(["audiences"], [name: .string("file:\(file)")])

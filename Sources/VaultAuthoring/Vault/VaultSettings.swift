@@ -20,7 +20,7 @@ public struct VaultSettings: Sendable {
             let json = json.labelled(id.description)
             try json.requireMembers(among: [
                 "source", "for", "include", "exclude", "policy", "tags", "traits", "order", "compression",
-                "followLinks", "apps", "pin",
+                "followLinks", "apps", "pin", "held",
             ])
             self.id = id
             source = try DeclaredSource(of: id, parsing: json, audiences)
@@ -29,6 +29,7 @@ public struct VaultSettings: Sendable {
             offer.apps = try AppVersionRange(parsing: json["apps"])
             offer.order = try json["order"]?.integer() ?? 0
             offer.policy = try json.choice("policy") ?? offer.policy
+            offer.isHeld = source.isHeld
             pin = try json["pin"].map { value throws(VaultError) in
                 let number = try value.integer()
                 guard number >= 1 else {

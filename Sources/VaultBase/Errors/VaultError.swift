@@ -164,6 +164,8 @@ public enum Hint: Sendable, Hashable {
     case makingVaultKey
     /// Taking a vault key out of use, by its ID.
     case retiringKey(String)
+    /// Making the key that held packs are sealed for.
+    case makingHeldKey
     /// Putting a new vault key in the place of another one.
     case replacingKey
     case publishing

@@ -123,7 +123,7 @@ extension KeyChangeReport: Report {
         ]
     }
 
-    fileprivate func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
+    func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool) {
         Console.warn(of: warnings)
         answer(asJSON: isJSON)
         if isJSON { return }

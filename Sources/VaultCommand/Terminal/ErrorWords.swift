@@ -23,6 +23,7 @@ extension Hint {
         case .makingVaultKey: "assetvault keygen"
         case .replacingKey: "assetvault keys rekey VAULT"
         case .retiringKey(let id): "assetvault keys retire VAULT \(id)"
+        case .makingHeldKey: "assetvault keys add VAULT --audience held"
         case .makingVault: "assetvault init VAULT"
         case .accessLimit: "--in-use BYTES"
         case .givingKey: "give its key with --keys SPEC"

@@ -44,6 +44,7 @@ struct ScriptRun {
                 switch commands[0].first {
                 case "serve": return try await serve(commands[0], then: rest)
                 case "each": try await repeatBlock(commands[0][1...], from: &rest)
+                case "paste": try await paste(commands[0][1...])
                 default: try await run(commands)
                 }
             } catch let stop as ScriptStop {
@@ -84,6 +85,27 @@ struct ScriptRun {
         while !values.isEmpty {
             for name in names { variables[name] = values.popFirst() }
             try await run(block)
+        }
+    }
+
+    /// `paste DOCUMENT HEADING WORD=VALUE…`: runs the indented lines below a heading of a document of this repository, with the values in
+    /// the place of the words.
+    private mutating func paste(_ words: ArraySlice<String>) async throws {
+        let (document, heading) = try two(words.prefix(2))
+        let repository = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let lines = try String(contentsOf: repository.appending(path: document), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        let section = lines.drop { $0 != "## \(heading)" }.dropFirst().prefix { !$0.hasPrefix("#") }
+        let commands = section.filter { $0.hasPrefix("    ") }
+        if commands.isEmpty { throw ScriptFailure("\(document) has no commands below '\(heading)'") }
+        for line in commands {
+            var text = String(line)
+            for word in words.dropFirst(2) {
+                let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+                guard parts.count == 2 else { throw ScriptFailure("WORD=VALUE is expected, not \(word)") }
+                text = text.replacing(parts[0], with: parts[1])
+            }
+            try await run(ScriptWords(variables: variables, matches: paths).commands(in: text))
         }
     }
 

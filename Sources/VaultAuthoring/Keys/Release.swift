@@ -1,0 +1,72 @@
+public import SealedPack
+import UpdateFramework
+public import VaultBase
+import VaultSite
+
+/// Gives held packs to all for whom they are declared, in all channels at once. Only metadata changes: clients that have downloaded the
+/// packs open what they have.
+public struct Release: Sendable {
+    private let ids: [PackID]
+    private let request: AuthorRequest
+
+    /// - Parameter ids: of packs and resource trees with `"held"` in `vault.json`.
+    public init(of ids: [PackID], _ request: AuthorRequest) {
+        (self.ids, self.request) = (ids, request)
+    }
+
+    /// - Throws: `missing` for an ID that `vault.json` does not declare; `usage` where none of them is held; `key` where no key here opens a
+    ///   held pack.
+    public func run(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
+        try await vault.carryOut(request, preparing: requiringHold, release)
+    }
+
+    /// Reports what ``run(in:)`` would do; no file of the vault changes.
+    public func preview(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
+        try await vault.rehearse(request, preparing: requiringHold, release)
+    }
+
+    private func requiringHold(_ settings: inout VaultSettings) throws(VaultError) {
+        for id in ids {
+            guard let source = settings.sources.first(where: { $0.id == id }) else {
+                throw VaultError(
+                    .missing, "the vault declares no pack and no resource tree with this ID",
+                    at: id.description, remedy: "name one of vault.json"
+                ).suggesting(id.description, among: settings.sources.map(\.id.description))
+            }
+            if source.isHeld { try settings.removeHold(of: id) }
+        }
+    }
+
+    private func release(
+        in session: AuthorSession, into output: ProposedChange.Output
+    ) async throws(VaultError) -> KeyChangeReport {
+        let published = try VaultSettings(reading: session.vault.settings)
+        let held = published.sources.filter { ids.contains($0.id) && $0.isHeld }
+        try await session.requireContentKeys(of: ids)
+        let report = try await session.publishKeys(releasing: Set(ids), into: output)
+        // An earlier run may have been interrupted after it had changed the settings.
+        guard !held.isEmpty || !report.rekeyed.isEmpty else {
+            throw VaultError(
+                .usage, "it is not held: its audiences have its key",
+                at: ids.map(\.description).joined(separator: ", "),
+                remedy: "publish with \"held\": true what is to be released later")
+        }
+        return report
+    }
+}
+
+extension AuthorSession {
+    /// Throws `.key` where no key here opens a listed version of these sources.
+    fileprivate func requireContentKeys(of ids: [PackID]) async throws(VaultError) {
+        let publisher = try await PackPublisher(for: self)
+        let names = try await OpaqueNames(
+            settings.hasOpaqueNames, after: EarlierPacks(of: self), by: publisher)
+        var listed = Set(ids)
+        for id in ids { listed.insert(try names.listedID(of: id)) }
+        for pack in try listedVersions().map(\.pack)
+        where listed.contains(pack.id) || pack.offer.family.map(listed.contains) ?? false {
+            _ = try await publisher.keys.openers().contentKey(
+                pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+        }
+    }
+}
