@@ -99,7 +99,8 @@ struct ScriptRun {
         let commands = section.filter { $0.hasPrefix("    ") }
         if commands.isEmpty { throw ScriptFailure("\(document) has no commands below '\(heading)'") }
         for line in commands {
-            var text = String(line)
+            // What follows a `#` is for people.
+            var text = String(line.prefix { $0 != "#" })
             for word in words.dropFirst(2) {
                 let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
                 guard parts.count == 2 else { throw ScriptFailure("WORD=VALUE is expected, not \(word)") }
