@@ -21,7 +21,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Sites",
                 subcommands: [
-                    Init.self, Plan.self, Publish.self, Promote.self, ReleaseCommand.self, Restore.self, Prune.self,
+                    Init.self, Plan.self, Publish.self, Promote.self, ReleaseCommand.self, Restore.self,
+                    Prune.self,
                     Upload.self, Trust.self, Keys.self, Serve.self, List.self, Audit.self,
                 ]),
             CommandGroup(

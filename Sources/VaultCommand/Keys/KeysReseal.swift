@@ -28,7 +28,8 @@ struct KeysReseal: LongCommand {
 
     @Option(
         name: .customLong("pack"),
-        help: ArgumentHelp("A pack, or a resource tree with all its packs. May be repeated.", valueName: "id"))
+        help: ArgumentHelp("A pack, or a resource tree with all its packs. May be repeated.", valueName: "id")
+    )
     var packs: [String] = []
 
     @Flag(help: "All packs of the vault.")
@@ -97,7 +98,8 @@ extension ResealingReport.Pack {
     fileprivate static var columns: [Column<Self>] {
         [
             .words("%") { "\($0.name ?? $0.id)" }, .text("id") { $0.id }, .text("name") { $0.name }.orNull,
-            .number("earlier", "version %") { $0.earlier }, .number("version", "becomes version %") { $0.version },
+            .number("earlier", "version %") { $0.earlier },
+            .number("version", "becomes version %") { $0.version },
             .number("length", ", % bytes") { $0.length },
             .texts("channels", " in %") { $0.channels.map(\.name) },
         ]

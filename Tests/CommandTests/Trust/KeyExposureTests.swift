@@ -17,7 +17,9 @@ struct KeyExposureTests {
         try folder.edit("vault/vault.json") { settings in
             settings["channels"] = ["dev", "live"]
             settings["audiences"] = ["press": "file:keys/press.jwks"]
-            settings["packs"] = ["film": pack("film"), "trailer": pack("trailer"), "menu": ["source": "../menu"]]
+            settings["packs"] = [
+                "film": pack("film"), "trailer": pack("trailer"), "menu": ["source": "../menu"],
+            ]
         }
         for round in 1...3 {
             for name in ["film", "trailer", "menu"] {
@@ -57,7 +59,8 @@ struct KeyExposureTests {
     }
 
     private func judged() async throws -> JSONObject {
-        let script = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+        let script = FilePath(#filePath)
+            .removingLastComponent().removingLastComponent().removingLastComponent()
             .appending("Interop/pack/exposure.py")
         let result = try await Tool.run(
             [try Tool.python(), script.string, folder["vault/site"], folder["leaked"]],
