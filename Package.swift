@@ -147,7 +147,8 @@ let package = Package(
         tests(
             "UpdateFramework", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto"], packages: [system]),
         tests(
-            "VaultTransport", uses: ["VaultBase", "VaultCrypto", "VaultHTTP", "FaultServer", "Sampling"], packages: [system]),
+            "VaultTransport", uses: ["VaultBase", "VaultCrypto", "VaultHTTP", "FaultServer", "Sampling"],
+            packages: [system]),
         tests(
             "VaultSite", uses: ["VaultBase", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling"]),
         tests(

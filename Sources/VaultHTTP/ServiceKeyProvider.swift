@@ -179,10 +179,17 @@ extension SecretBytes {
     fileprivate init(_ body: HTTPBodyChunks, at place: String) async throws(VaultError) {
         var chunks = body
         var text = SecretBytes(copying: Span())
+        // Chunks may be of single bytes, and each append copies the whole text.
+        var pending: [UInt8] = []
         while let chunk = try await chunks.next() {
-            guard text.count + chunk.count <= KeyRing.byteLimit else { throw .tooLarge(place) }
-            text = try text.appending(SecretBytes(copying: chunk.span))
+            guard text.count + pending.count + chunk.count <= KeyRing.byteLimit else {
+                throw .tooLarge(place)
+            }
+            pending += chunk
+            guard pending.count >= 1 << 14 else { continue }
+            text = try text.appending(SecretBytes(copying: pending.span))
+            pending.removeAll(keepingCapacity: true)
         }
-        self = text
+        self = try text.appending(SecretBytes(copying: pending.span))
     }
 }

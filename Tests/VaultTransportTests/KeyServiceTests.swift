@@ -165,7 +165,9 @@ import VaultTransport
     }
 
     @Test func refusesAnEndlessAnswer() async throws {
-        let error = try await refusal([.send("HTTP/1.1 200 OK\r\n\r\n"), .endlessly([0x20])])
+        let error = try await refusal([
+            .send("HTTP/1.1 200 OK\r\n\r\n"), .endlessly([UInt8](repeating: 0x20, count: 1 << 16)),
+        ])
         #expect(error?.category == .key && error?.problem.contains("1 MiB") == true)
     }
 

@@ -2,6 +2,7 @@ public import SealedPack
 public import SystemPackage
 public import UpdateFramework
 public import VaultBase
+import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
