@@ -87,7 +87,7 @@ let package = Package(
             "UpdateFramework", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto"], packages: [system]),
         module("VaultTransport", uses: ["VaultBase", "VaultFileSystem"], packages: [system]),
         module(
-            "VaultHTTP", uses: ["VaultBase", "VaultFileSystem", "VaultTransport"],
+            "VaultHTTP", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto", "VaultTransport"],
             packages: [
                 system, .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
             ] + nio("NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL")),
@@ -147,7 +147,8 @@ let package = Package(
         tests(
             "UpdateFramework", uses: ["VaultBase", "VaultFileSystem", "VaultCrypto"], packages: [system]),
         tests(
-            "VaultTransport", uses: ["VaultBase", "VaultHTTP", "FaultServer", "Sampling"], packages: [system]),
+            "VaultTransport", uses: ["VaultBase", "VaultCrypto", "VaultHTTP", "FaultServer", "Sampling"],
+            packages: [system]),
         tests(
             "VaultSite", uses: ["VaultBase", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling"]),
         tests(

@@ -34,6 +34,7 @@ part maze sh Samples/maze.sh
 part tagged sh Samples/tagged.sh
 part studio sh Samples/studio.sh
 part requests sh Samples/requests.sh
+part keyservice sh Samples/keyservice.sh
 part own-transport sh Tests/OwnTransport/run.sh
 part fuzzing sh Tests/Fuzzing/run.sh 600
 part planted-faults env -u ASSETVAULT_COMMAND -u REQUEST_PEER sh Tests/PlantedFaults/run.sh

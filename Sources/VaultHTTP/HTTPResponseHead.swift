@@ -31,10 +31,9 @@ struct HTTPResponseHead {
             return .part(range, try body(length: range.length))
         case 403, 404, 410: return .absent
         case 416 where request.range != nil:
-            return .outOfRange(total: only("Content-Range").flatMap(ContentRange.total(ofUnsatisfied:)))
+            return .outOfRange(total: http.only("Content-Range").flatMap(ContentRange.total(ofUnsatisfied:)))
         case 429, 503:
-            return .busy(
-                retryAfter: only("Retry-After").flatMap { RetryAfter.wait($0, date: only("Date")) })
+            return .busy(retryAfter: http.requestedWait)
         case 500...599:
             throw failure("the host is failing (status \(http.status.code))", remedy: "try again later")
         case 401, 407:
@@ -50,7 +49,7 @@ struct HTTPResponseHead {
         let (body, transport, meter, wait) = (http.body, transport, request.meter, wait)
         let place = request.location.description
         return try TransportBody(
-            for: request, length: length, entityTag: only("ETag").flatMap(EntityTag.init)
+            for: request, length: length, entityTag: http.only("ETag").flatMap(EntityTag.init)
         ) { HTTPBodyChunks(body, through: transport, meter: meter, after: wait, place: place) }
     }
 
@@ -69,7 +68,7 @@ struct HTTPResponseHead {
 
     private func validatedRange() throws(VaultError) -> ContentRange {
         guard let requested = request.range,
-            let range = only("Content-Range").flatMap(ContentRange.init(headerValue:)),
+            let range = http.only("Content-Range").flatMap(ContentRange.init(headerValue:)),
             range.matches(requested), declaredLength ?? range.length == range.length
         else {
             throw failure(
@@ -80,17 +79,24 @@ struct HTTPResponseHead {
     }
 
     private var declaredLength: UInt64? {
-        only("Content-Length").flatMap { UInt64($0) }
-    }
-
-    /// The value of a header that must not be repeated.
-    private func only(_ name: String) -> String? {
-        let values = http.headers[name]
-        return values.count == 1 ? values[0] : nil
+        http.only("Content-Length").flatMap { UInt64($0) }
     }
 
     private func failure(_ problem: String, remedy: String) -> VaultError {
         VaultError(.unavailable, problem, at: request.location.description, remedy: remedy)
+    }
+}
+
+extension HTTPClientResponse {
+    /// The value of a header that must not be repeated.
+    func only(_ name: String) -> String? {
+        let values = headers[name]
+        return values.count == 1 ? values[0] : nil
+    }
+
+    /// The wait that a busy host requests; nil for none.
+    var requestedWait: Duration? {
+        only("Retry-After").flatMap { RetryAfter.wait($0, date: only("Date")) }
     }
 }
 

@@ -112,19 +112,27 @@ public final class HTTPTransport: Transport {
     private func execute(_ request: TransportRequest, at url: HTTPURL) async throws(VaultError)
         -> HTTPClientResponse
     {
-        var outgoing = HTTPClientRequest(url: url.text)
-        outgoing.headers.add(name: "Accept-Encoding", value: "identity")
-        outgoing.headers.add(name: "User-Agent", value: "AssetVault/1")
+        var headers = HTTPHeaders()
         if let range = request.range {
-            outgoing.headers.add(name: "Range", value: range.headerValue)
-            if let tag = request.ifRange { outgoing.headers.add(name: "If-Range", value: tag.text) }
+            headers.add(name: "Range", value: range.headerValue)
+            if let tag = request.ifRange { headers.add(name: "If-Range", value: tag.text) }
         }
+        return try await send(headers, to: url, for: request.location)
+    }
+
+    /// One GET request; redirects are not followed.
+    func send(
+        _ headers: HTTPHeaders, to url: HTTPURL, for location: SiteLocation
+    ) async throws(VaultError) -> HTTPClientResponse {
+        var outgoing = HTTPClientRequest(url: url.text)
+        outgoing.headers = ["Accept-Encoding": "identity", "User-Agent": "AssetVault/1"]
+        outgoing.headers.add(contentsOf: headers)
         let client = try clients.client(for: url)
         do {
             return try await client.execute(outgoing, deadline: .now() + TimeAmount(limits.response))
         } catch {
             throw VaultError(
-                transport: error, at: request.location.description, reaching: proxy?.place ?? url.authority)
+                transport: error, at: location.description, reaching: proxy?.place ?? url.authority)
         }
     }
 }

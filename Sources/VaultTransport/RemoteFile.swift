@@ -157,7 +157,7 @@ public struct RetryPolicy: Sendable {
     /// Waits before the next attempt. Throws the failure where none should be made, and when the task is cancelled.
     ///
     /// - Parameter failures: the number of failed attempts, this one included.
-    func wait(after failure: TransferFailure, failures: Int, at location: SiteLocation)
+    package func wait(after failure: TransferFailure, failures: Int, at location: SiteLocation)
         async throws(VaultError)
     {
         var generator = SystemRandomNumberGenerator()

@@ -92,24 +92,26 @@ public struct KeyMatches {
     /// Why a pack can't be opened; nil when a key may fit, or a provider fails, as it may have the key later.
     public mutating func missingKey(of pack: PackManifest) async -> VaultError? {
         var limit: VaultError?
+        var refusal: VaultError?
         for id in pack.keyIDs {
             do throws(VaultError) {
                 if try await has(id) { return nil }
             } catch {
-                limit = error
+                if error.isKeyRefusal { refusal = refusal ?? error } else { limit = error }
             }
         }
+        if let refusal { return refusal }
         if let limit { return .keyNotLookedUp(pack.slots, limit, place: pack.id.description) }
         return .missingKey(pack.slots, given: known, place: pack.id.description)
     }
 
-    /// Throws `.limit` where the provider is not asked.
+    /// Throws `.limit` where the provider is not asked, and what it throws where it refuses the key.
     private mutating func has(_ id: KeyID) async throws(VaultError) -> Bool {
         if let answer = answers[id] { return answer }
         if known != nil { return false }
         let answer: Bool
         do throws(VaultError) { answer = try await !provider.keys(for: id).isEmpty } catch {
-            guard error.category != .limit else { throw error }
+            guard error.category != .limit, !error.isKeyRefusal else { throw error }
             answer = true
         }
         answers[id] = answer

@@ -51,11 +51,14 @@ public struct ContentPlan: Sendable {
     ///
     /// - Parameters:
     ///   - keys: open the table of opaque names, for the published versions, and packs of teams.
+    ///   - services: see ``AuthorRequest/keyServices``.
     ///   - host: where the published versions are; nil looks into the vault's own site.
     public init(
-        of vault: VaultFolder, keys: any KeyProvider, at host: Site? = nil
+        of vault: VaultFolder, keys: any KeyProvider, opening services: KeySpec.ServiceOpener? = nil,
+        at host: Site? = nil
     ) async throws(VaultError) {
-        let settings = try VaultSettings(reading: vault.settings)
+        var settings = try VaultSettings(reading: vault.settings)
+        settings.open(services)
         let authorKeys = try await AuthorKeys(own: keys, audiences: settings.audiences)
         try await authorKeys.requireFewEnough(for: settings)
         let published = try await PublishedVersions(

@@ -11,6 +11,8 @@ public struct AuthorRequest: Sendable {
     /// Packs without an audience are sealed for exactly these vault keys; nil uses those in the vault's ``VaultFolder/vaultKeys``.
     /// Where every pack is for an audience, a publication refuses given keys (`.usage`): no pack would use them.
     public let keys: (any KeyProvider)?
+    /// Opens key services, for audiences that have their keys there; nil refuses these (`.usage`).
+    public var keyServices: KeySpec.ServiceOpener?
     /// For encrypted signing keys.
     public var passphrase: PassphraseSource?
     public let now: UTCTime
@@ -68,6 +70,7 @@ struct AuthorSession {
         }
         self.vault = host?.vault ?? vault
         self.settings = settings
+        self.settings.open(request.keyServices)
         self.request = request
         period = SigningPeriod(
             lifetime: settings.lifetime, now: request.now, offlineUntil: request.offlineUntil)

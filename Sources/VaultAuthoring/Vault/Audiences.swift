@@ -12,6 +12,8 @@ struct Audiences: Sendable {
     private let sources: [String: KeySpec]
     let replaced: [ReplacedKey]
     private let vault: VaultFolder
+    /// Opens the key services among the sources; nil refuses them.
+    var services: KeySpec.ServiceOpener?
     /// Those that were opened: a source is asked once for each key in a run.
     private let providers = Providers()
 
@@ -120,7 +122,8 @@ struct Audiences: Sendable {
             found.append(
                 try providers.opened.withLock { opened throws(VaultError) in
                     if let known = opened[name] { return known }
-                    let provider = CachingKeyProvider(completing(try source.provider(), of: name))
+                    let provider = CachingKeyProvider(
+                        completing(try source.provider(opening: services), of: name))
                     opened[name] = provider
                     return provider
                 })

@@ -2,6 +2,7 @@ public import SealedPack
 public import SystemPackage
 public import UpdateFramework
 public import VaultBase
+import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
@@ -212,10 +213,15 @@ public struct VaultSettings: Sendable {
         )
     }
 
+    /// Lets audiences have the keys of key services.
+    mutating func open(_ services: KeySpec.ServiceOpener?) { audiences.services = services }
+
     /// Takes edited text whose packs, resources, pins or audiences differ.
     mutating func adopt(_ edited: JSONSource) throws(VaultError) {
         let json = edited.located
+        let services = audiences.services
         audiences = try Audiences(parsing: json, in: folder)
+        open(services)
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
         pin = try ListingPin(parsing: json["pin"])

@@ -83,7 +83,7 @@ struct KeysRetire: AsyncParsableCommand {
 
     func run() async throws {
         SwapWarning.report()
-        let report = try await KeyReplacement(options.request(keys: keys.cachedProvider())).retire(
+        let report = try await KeyReplacement(options.request(keys: keys)).retire(
             [KeyID(keyID)], in: options.vault.folder, isRehearsal: dryRun)
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
     }

@@ -34,8 +34,9 @@ struct VaultKeyOptions: ParsableArguments {
     @OptionGroup var signing: SigningOptions
     @OptionGroup var host: HostOptions
 
-    func request(keys: (any KeyProvider)? = nil) throws(VaultError) -> AuthorRequest {
-        var request = AuthorRequest(keys: keys, now: .now)
+    func request(keys: KeyOptions? = nil) throws(VaultError) -> AuthorRequest {
+        var request = AuthorRequest(keys: try keys?.cachedProvider(), now: .now)
+        request.keyServices = try keys?.service.opener()
         request.passphrase = try signing.passphrase()
         request.host = try host.site()
         return request
@@ -153,7 +154,7 @@ struct KeysExport: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try await ContentKeyExport.key(
-            of: PackID(pack), in: options.vault.folder, options.request(keys: keys.cachedProvider()))
+            of: PackID(pack), in: options.vault.folder, options.request(keys: keys))
         if output == "-" {
             try VaultKeyFile.write(ring, into: StandardStreams.output())
         } else {
@@ -184,13 +185,14 @@ struct KeysCheck: AsyncParsableCommand {
     @OptionGroup var trust: TrustedRootOption
     @OptionGroup var channel: ChannelOption
     @OptionGroup var connection: TransportOptions
+    @OptionGroup var service: KeyServiceOptions
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
         SwapWarning.report()
-        let ring = try await KeySpec(parsing: spec).provider().allKeys()
+        let ring = try await KeySpec(parsing: spec).provider(opening: service.opener()).allKeys()
         guard !ring.isEmpty else {
             throw VaultError(.key, "the source gives no key", at: "key source", remedy: "see what it holds")
         }

@@ -4,6 +4,7 @@ import SystemPackage
 import VaultBase
 import VaultCrypto
 import VaultFileSystem
+import VaultHTTP
 
 /// Where keys come from; several sources are asked in their order.
 struct KeyOptions: ParsableArguments {
@@ -12,6 +13,8 @@ struct KeyOptions: ParsableArguments {
         help: ArgumentHelp(
             "Where keys come from: \(KeySpec.kinds). May be repeated.", valueName: "spec"))
     var specs: [String] = []
+
+    @OptionGroup var service: KeyServiceOptions
 
     /// Nil when no source was given. A source is asked once for each key ID, and for a limited number of them: packs choose the IDs, and
     /// a command may cost.
@@ -23,8 +26,9 @@ struct KeyOptions: ParsableArguments {
     func uncachedProvider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
+        let open = try service.opener()
         return CombinedKeyProvider(
-            try specs.map { text throws(VaultError) in try Self.spec(text).provider() })
+            try specs.map { text throws(VaultError) in try Self.spec(text).provider(opening: open) })
     }
 
     /// Keys are read only when a pack needs them: without this a typing error would show much later.
@@ -43,6 +47,10 @@ struct KeyOptions: ParsableArguments {
             if let variable = spec.variable { secrets.variables.append(variable) }
             if let descriptor = spec.descriptor { secrets.descriptors.append(descriptor) }
         }
+        if let token = try service.token() {
+            if let variable = token.variable { secrets.variables.append(variable) }
+            if let descriptor = token.descriptor { secrets.descriptors.append(descriptor) }
+        }
         return secrets
     }
 
@@ -56,6 +64,41 @@ struct KeyOptions: ParsableArguments {
 
     private static func spec(_ text: String) throws(VaultError) -> KeySpec {
         do { return try KeySpec(parsing: text) } catch { throw error.with(at: "--keys") }
+    }
+}
+
+/// How a key service is asked.
+struct KeyServiceOptions: ParsableArguments {
+    @Option(
+        name: .customLong("key-token"),
+        help: ArgumentHelp(
+            "Where the bearer token for a key service comes from: env:NAME, file:PATH or fd:N.",
+            valueName: "token-source"))
+    private var spec: String?
+
+    @Option(
+        name: .customLong("key-ca"),
+        help: ArgumentHelp(
+            "Trust only the TLS authorities in this file for a key service.", valueName: "pem"),
+        completion: .file())
+    private var authorities: String?
+
+    /// Nil without the option.
+    func token() throws(VaultError) -> PassphraseSource? {
+        guard let spec else { return nil }
+        do { return try PassphraseSource(parsing: spec, of: "token") } catch {
+            throw error.with(at: "--key-token")
+        }
+    }
+
+    func opener() throws(VaultError) -> KeySpec.ServiceOpener {
+        var certificates: CertificateAuthorities?
+        if let authorities { certificates = try CertificateAuthorities(pem: FilePath(authorities)) }
+        var ask: ServiceKeyProvider.Token?
+        if let token = try token() { ask = { () throws(VaultError) in try token.passphrase() } }
+        return { [certificates, ask] url throws(VaultError) in
+            try .service(url, certificateAuthorities: certificates, token: ask)
+        }
     }
 }
 

@@ -62,7 +62,8 @@ struct Plan: LongCommand {
         let given = try keys.cachedProvider()
         let site = try host.site()
         let plan = try await ContentPlan(
-            of: folder, keys: given ?? FileKeyProvider(path: folder.vaultKeys), at: site)
+            of: folder, keys: given ?? FileKeyProvider(path: folder.vaultKeys),
+            opening: keys.service.opener(), at: site)
         let device = try deviceTexts.isEmpty ? nil : DeviceTraits(parsing: deviceTexts)
         let devices = device.map { [$0] } ?? plan.devices
         let contents = try devices.map { try DeviceContent(of: plan, for: $0) }
@@ -72,6 +73,7 @@ struct Plan: LongCommand {
         var report = ContentPlanReport(plan: plan, packs: packs, contents: contents, findings: findings)
         if updates {
             var request = AuthorRequest(keys: given, now: .now)
+            request.keyServices = try keys.service.opener()
             request.host = site
             let bars = StepBars()
             defer { bars.finish() }

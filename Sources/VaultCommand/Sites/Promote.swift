@@ -55,6 +55,7 @@ struct Promote: AsyncParsableCommand {
         let packs = try ids.map { id throws(VaultError) in try PackID(id) }
         let (from, to) = (try Channel(named: origin), try Channel(named: destination))
         var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
+        request.keyServices = try options.keys.service.opener()
         request.passphrase = try options.signing.passphrase()
         request.host = try options.host.site()
         var promotion = Promotion(all ? .all : .only(packs), from: from, to: to, request)

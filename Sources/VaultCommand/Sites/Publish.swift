@@ -99,6 +99,7 @@ struct Publish: LongCommand {
         let bars = StepBars()
         defer { bars.finish() }
         var request = AuthorRequest(keys: try keys.cachedProvider(), now: .now)
+        request.keyServices = try keys.service.opener()
         request.passphrase = try signing.passphrase()
         request.compression = sealing.compression
         request.unpackingLimit = sealing.unpackingLimit

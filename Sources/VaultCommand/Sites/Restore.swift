@@ -61,6 +61,7 @@ struct Restore: AsyncParsableCommand {
     func run() async throws {
         let folder = vault.folder
         var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
+        request.keyServices = try options.keys.service.opener()
         request.host = try options.host.site()
         request.passphrase = try options.signing.passphrase()
         request.acceptsRemovedKeys = acceptRemovedKeys

@@ -6,13 +6,14 @@ import VaultFileSystem
 /// An external command that prints a JWK or JWK Set, such as a key service's client or a password store.
 ///
 /// It runs without a shell, with the environment and standard error of this process and empty standard input, once for
-/// each lookup. The key ID is its last argument, absent when all keys are requested; IDs that begin with `-` are never
-/// passed. If it does not have the key, it prints nothing and exits with 0. Its output is limited to one pipe: 64 KiB,
-/// about 400 keys.
+/// each lookup and one at a time; a key that it prints beside the requested one saves the next lookup of that key. The key ID is its
+/// last argument, absent when all keys are requested; IDs that begin with `-` are never passed. If it does not have the key, it
+/// prints nothing and exits with 0. Its output is limited to one pipe: 64 KiB, about 400 keys.
 public struct CommandKeyProvider: KeyProvider {
     private let executable: String
     private let arguments: [String]
     private let deadline: Duration
+    private let answers = KeyAnswers()
 
     /// - Parameters:
     ///   - executable: a path, or a name that is looked up in `PATH`.
@@ -26,7 +27,9 @@ public struct CommandKeyProvider: KeyProvider {
     public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
         // Packs contain key IDs, and the command would parse this one as an option.
         guard !id.description.hasPrefix("-") else { return KeyRing() }
-        return try await answer(to: arguments + [id.description]).keys(for: id)
+        return try await answers.keys(for: id) { () throws(VaultError) in
+            try await answer(to: arguments + [id.description])
+        }
     }
 
     public func allKeys() async throws(VaultError) -> KeyRing {

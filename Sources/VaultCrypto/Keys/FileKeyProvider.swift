@@ -227,7 +227,8 @@ extension SecretBytes {
         self = value
     }
 
-    func appending(_ other: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+    /// Both, one after the other.
+    package func appending(_ other: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
         try withBytes { (first) throws(VaultError) in
             try other.withBytes { (second) throws(VaultError) in
                 try SecretBytes(capacity: first.count + second.count) { (buffer) throws(VaultError) in
@@ -251,7 +252,7 @@ extension OpenFile {
 }
 
 extension VaultError {
-    static func tooLarge(_ place: String) -> VaultError {
+    package static func tooLarge(_ place: String) -> VaultError {
         VaultError(
             .key, "is larger than 1 MiB, too large for a key ring", at: place,
             remedy: "check that it is the key ring")

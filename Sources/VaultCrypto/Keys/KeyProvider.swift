@@ -38,6 +38,18 @@ extension KeyProvider {
     }
 }
 
+extension Finding.Code {
+    /// A key service does not accept the token: another one may be.
+    public static let keyTokenRefused: Finding.Code = "key-token-refused"
+    /// A key service knows the player, who may not have the key.
+    public static let keyNotGranted: Finding.Code = "key-not-granted"
+}
+
+extension VaultError {
+    /// Whether somebody decided that a key is not given, rather than that it could not be.
+    public var isKeyRefusal: Bool { code == .keyTokenRefused || code == .keyNotGranted }
+}
+
 /// A provider that reads all its keys at once, as a key ring.
 public protocol RingKeyProvider: KeyProvider {
     /// - Throws: ``VaultBase/VaultError``, usually of category `key`, without any secret in its text.

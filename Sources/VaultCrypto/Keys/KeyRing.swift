@@ -37,6 +37,11 @@ public struct KeyRing: Sendable {
         KeyRing(vaultKeys: vaultKeys.filter { !ids.contains($0.id) }, contentKeys: contentKeys)
     }
 
+    /// The ring without the keys of both kinds that have this ID.
+    func removing(_ id: KeyID) -> KeyRing {
+        KeyRing(vaultKeys: vaultKeys.filter { $0.id != id }, contentKeys: contentKeys.filter { $0.id != id })
+    }
+
     /// Adds the keys of `other` that are not in this ring.
     public mutating func append(_ other: KeyRing) {
         for key in other.vaultKeys { append(key) }

@@ -3,8 +3,8 @@ public import SystemPackage
 public import VaultBase
 import VaultFileSystem
 
-/// A key source on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH` or `exec:COMMAND`, never the key itself,
-/// which other users could read there.
+/// A key source on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH`, `exec:COMMAND` or the URL of a key service,
+/// never the key itself, which other users could read there.
 ///
 /// `exec:` is split at spaces; there is no shell and no quoting.
 public struct KeySpec: Sendable {
@@ -14,14 +14,18 @@ public struct KeySpec: Sendable {
         case descriptor(Int32)
         case directory(FilePath)
         case command(executable: String, arguments: [String])
+        case service(url: String)
     }
+
+    /// Makes the provider of a key service. Throws `usage` for a URL that is none of a service, without repeating it.
+    public typealias ServiceOpener = @Sendable (_ url: String) throws(VaultError) -> any KeyProvider
 
     private let source: Source
 
     private init(source: Source) { self.source = source }
 
     /// The kinds of sources, for people.
-    public static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND"
+    public static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH, exec:COMMAND or https://HOST/PATH"
 
     /// - Throws: ``VaultBase/VaultError`` of category `usage`, which never repeats the text: it might be a key.
     public init(parsing text: String) throws(VaultError) {
@@ -34,9 +38,14 @@ public struct KeySpec: Sendable {
         self.source = source
     }
 
-    /// - Throws: ``VaultBase/VaultError`` of category `key` when a file descriptor was not inherited.
-    public func provider() throws(VaultError) -> any KeyProvider {
+    /// - Parameter open: opens key services; nil where there is no network, as in a program without the package's trait HTTP.
+    /// - Throws: ``VaultBase/VaultError`` of category `key` when a file descriptor was not inherited; `usage` for a key service that
+    ///   can't be asked.
+    public func provider(opening open: ServiceOpener? = nil) throws(VaultError) -> any KeyProvider {
         switch source {
+        case .service(let url):
+            guard let open else { throw .noKeyService }
+            return try open(url)
         case .environment(let name): return EnvironmentKeyProvider(variable: name)
         case .file(let path): return FileKeyProvider(path: path)
         case .directory(let path): return DirectoryKeyProvider(path: path)
@@ -54,7 +63,7 @@ public struct KeySpec: Sendable {
         switch source {
         case .file(let path): KeySpec(source: .file(folder.pushing(path)))
         case .directory(let path): KeySpec(source: .directory(folder.pushing(path)))
-        case .environment, .descriptor, .command: self
+        case .environment, .descriptor, .command, .service: self
         }
     }
 
@@ -62,7 +71,7 @@ public struct KeySpec: Sendable {
     public var path: FilePath? {
         switch source {
         case .file(let path), .directory(let path): path
-        case .environment, .descriptor, .command: nil
+        case .environment, .descriptor, .command, .service: nil
         }
     }
 
@@ -95,6 +104,7 @@ public struct KeySpec: Sendable {
         case "exec":
             let words = value.split(separator: " ").map(String.init)
             return words.first.map { .command(executable: $0, arguments: Array(words.dropFirst())) }
+        case "https", "http": return value.hasPrefix("//") ? .service(url: "\(kind):\(value)") : nil
         default: return nil
         }
     }
@@ -142,6 +152,10 @@ extension VaultError {
         .usage, "this looks like a key on the command line, where other users can read it", at: "key source",
         remedy:
             "put it into a file with mode 600 and use \(KeySpec.kinds); replace the key if it was a real one")
+
+    fileprivate static let noKeyService = VaultError(
+        .usage, "keys of a service can't be fetched here", at: "key source",
+        remedy: "let a command fetch them (exec:COMMAND), or write them into a file")
 
     fileprivate static func notInherited(_ number: Int32) -> VaultError {
         VaultError(

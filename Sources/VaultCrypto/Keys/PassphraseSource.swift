@@ -3,8 +3,8 @@ import SystemPackage
 public import VaultBase
 import VaultFileSystem
 
-/// The source of an encrypted signing key's passphrase: `env:NAME`, `file:PATH` or `fd:N`, never the passphrase itself.
-/// A line feed at its end is removed. It is read once for all keys, as a pipe can be read only once.
+/// The source of a passphrase, such as that of an encrypted signing key, or of a token: `env:NAME`, `file:PATH` or `fd:N`, never the
+/// passphrase itself. A line feed at its end is removed. It is read once for all keys, as a pipe can be read only once.
 public struct PassphraseSource: Sendable {
     private enum Source: Sendable {
         case environment(String)
@@ -13,21 +13,34 @@ public struct PassphraseSource: Sendable {
     }
 
     private let source: Source
+    private let name: String
     private let cache = PassphraseCache()
 
+    /// - Parameter name: what it is, for errors.
     /// - Throws: `usage`, which never repeats the text: it might be the passphrase.
-    public init(parsing text: String) throws(VaultError) {
+    public init(parsing text: String, of name: String = "passphrase") throws(VaultError) {
+        self.name = name
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first, parts.count == 2 ? parts[1] : "") {
         case ("env", let name) where !name.isEmpty: source = .environment(name)
         case ("file", let path) where !path.isEmpty: source = .file(FilePath(path))
         case ("fd", let text):
             guard let number = Int32(text), number >= 0, number != 1, number != 2 else {
-                throw .noPassphraseSource
+                throw .noSource(of: name)
             }
             source = .descriptor(number)
-        default: throw .noPassphraseSource
+        default: throw .noSource(of: name)
         }
+    }
+
+    /// The environment variable that it is in; nil for another source.
+    public var variable: String? {
+        if case .environment(let name) = source { name } else { nil }
+    }
+
+    /// The inherited descriptor that it comes from; nil for another source.
+    public var descriptor: Int32? {
+        if case .descriptor(let number) = source { number } else { nil }
     }
 
     /// - Throws: `key` when it can't be read, is empty or may be read by others.
@@ -37,20 +50,20 @@ public struct PassphraseSource: Sendable {
 
     private func read() throws(VaultError) -> SecretBytes {
         switch source {
-        case .environment(let name):
-            let text = try SecretBytes(ofVariable: name, remedy: "set it to the passphrase")
-            return try Self.checked(text, "environment variable \(name)")
+        case .environment(let variable):
+            let text = try SecretBytes(ofVariable: variable, remedy: "set it to the \(name)")
+            return try checked(text, "environment variable \(variable)")
         case .file(let path):
-            return try Self.checked(SecretBytes(ofPrivateFile: path, "the passphrase"), path.string)
+            return try checked(SecretBytes(ofPrivateFile: path, "the \(name)"), path.string)
         case .descriptor(let number):
             let file = try OpenFile(
-                duplicating: number, remedy: "redirect the passphrase, as in: command 3< file")
+                duplicating: number, remedy: "redirect the \(name), as in: command 3< file")
             let text = try VaultError.aboutKeys { () throws(VaultError) in try SecretBytes(readingAll: file) }
-            return try Self.checked(text, file.path.string)
+            return try checked(text, file.path.string)
         }
     }
 
-    private static func checked(_ text: consuming SecretBytes, _ place: String) throws(VaultError)
+    private func checked(_ text: consuming SecretBytes, _ place: String) throws(VaultError)
         -> SecretBytes
     {
         let count = text.withBytes { bytes in
@@ -58,7 +71,7 @@ public struct PassphraseSource: Sendable {
         }
         guard count > 0 else {
             throw VaultError(
-                .key, "the passphrase is empty", at: place, remedy: "give the passphrase of the key")
+                .key, "the \(name) is empty", at: place, remedy: "give the \(name) itself")
         }
         return text.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
     }
@@ -79,7 +92,9 @@ private final class PassphraseCache: Sendable {
 }
 
 extension VaultError {
-    fileprivate static let noPassphraseSource = VaultError(
-        .usage, "unknown passphrase source", at: "passphrase source",
-        remedy: "use env:NAME, file:PATH or fd:N; never the passphrase itself")
+    fileprivate static func noSource(of name: String) -> VaultError {
+        VaultError(
+            .usage, "unknown \(name) source", at: "\(name) source",
+            remedy: "use env:NAME, file:PATH or fd:N; never the \(name) itself")
+    }
 }

@@ -70,9 +70,13 @@ struct Script: Sendable, CustomTestStringConvertible {
 }
 
 extension Script {
+    private static let tests = FilePath(#filePath).removingLastComponent().removingLastComponent()
+    /// The folder of the samples.
+    static let samples = tests.removingLastComponent().removingLastComponent().appending("Samples")
+
     /// Every script; with `ASSETVAULT_SCRIPT` the one of that name, or those in the folder of that name.
     static let all: [Script] = {
-        let folder = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("Scripts")
+        let folder = tests.appending("Scripts")
         let wanted = ProcessInfo.processInfo.environment["ASSETVAULT_SCRIPT"]
         let names = FileManager.default.subpaths(atPath: folder.string) ?? []
         return names.filter { $0.hasSuffix(".txt") }.sorted().compactMap { file in

@@ -33,6 +33,7 @@ struct ScriptRun {
         self.folder = folder
         variables["WORK"] = folder.path.string
         variables["ASSETVAULT"] = try Command.path.string
+        variables["SAMPLES"] = Script.samples.string
     }
 
     /// Runs lines in their order; the first that fails is reported, with its place, and ends the run.
@@ -42,7 +43,12 @@ struct ScriptRun {
             do {
                 let commands = try ScriptWords(variables: variables, matches: paths).commands(in: line.text)
                 switch commands[0].first {
-                case "serve": return try await serve(commands[0], then: rest)
+                case "serve":
+                    let server = ["serve"] + commands[0].dropFirst() + ["--port", "0"]
+                    return try await start([Command.path.string] + server, named: "URL", then: rest)
+                case "start":
+                    let words = commands[0].dropFirst(2)
+                    return try await start(Array(words), named: commands[0][1], then: rest)
                 case "each": try await repeatBlock(commands[0][1...], from: &rest)
                 case "paste": try await paste(commands[0][1...])
                 default: try await run(commands)
@@ -121,13 +127,13 @@ struct ScriptRun {
         }
     }
 
-    /// Serves a folder, at the address `$URL`, to the lines that follow.
-    private mutating func serve(_ words: [String], then rest: ArraySlice<Script.Line>) async throws {
+    /// Runs a program beside the lines that follow. The variable is the first line that it prints.
+    private func start(
+        _ program: [String], named variable: String, then rest: ArraySlice<Script.Line>
+    ) async throws {
         var run = self
-        try await Command.whileRunning(
-            ["serve"] + words.dropFirst() + ["--port", "0"], workingDirectory: folder.path
-        ) { server in
-            run.variables["URL"] = try await server.firstLine()
+        try await Command.whileRunning(program: program, workingDirectory: folder.path) { server in
+            run.variables[variable] = try await server.firstLine()
             try await run.run(rest)
         }
     }

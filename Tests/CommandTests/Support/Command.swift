@@ -45,7 +45,15 @@ enum Command {
         _ arguments: [String], workingDirectory: FilePath? = nil, through wrapper: [String] = [],
         body: (RunningCommand) async throws -> Value
     ) async throws -> Value {
-        let words = wrapper + [try path.string] + arguments
+        try await whileRunning(
+            program: wrapper + [try path.string] + arguments, workingDirectory: workingDirectory, body: body)
+    }
+
+    /// The same with any program.
+    static func whileRunning<Value: Sendable>(
+        program words: [String], workingDirectory: FilePath? = nil,
+        body: (RunningCommand) async throws -> Value
+    ) async throws -> Value {
         let result = try await Subprocess.run(
             Tool.executable(words[0]), arguments: Arguments(Array(words.dropFirst())),
             environment: Tool.environment([:]), workingDirectory: workingDirectory, input: .none,

@@ -63,6 +63,33 @@ import VaultCrypto
         #expect(try await command("cat $DIR/ring").keys(for: KeyID("two")).isEmpty)
     }
 
+    @Test("a set answers for all of its keys: the command runs once, also for lookups at the same time")
+    func oneRun()
+        async throws
+    {
+        try folder.write(
+            jwkSet(key.vaultJWK("one"), key.vaultJWK("two"), key.vaultJWK("three")), to: "set")
+        let provider = CachingKeyProvider(try command(#"echo "$1" >> $DIR/runs; sleep 0.1; cat $DIR/set"#))
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for id in ["one", "two", "three", "one"] {
+                group.addTask { try await provider.keys(for: KeyID(id)).ids }
+            }
+            for try await ids in group { #expect(ids.count == 1) }
+        }
+        #expect(try content(of: "runs").split(separator: "\n").count == 1)
+        // What was once used is asked for again, when the cache is told to.
+        await provider.forgetAnswers()
+        _ = try await provider.keys(for: KeyID("two"))
+        #expect(try content(of: "runs").split(separator: "\n").count == 2)
+    }
+
+    @Test("a command that gives one key at a time runs once for each") func oneRunForEach() async throws {
+        let provider = CachingKeyProvider(
+            try command(#"echo "$1" >> $DIR/runs; test "$1" != one || cat $DIR/ring"#))
+        for id in ["one", "two", "one", "two"] { _ = try await provider.keys(for: KeyID(id)) }
+        #expect(try content(of: "runs") == "one\ntwo\n")
+    }
+
     @Test("the output of a failed command is ignored")
     func fails() async throws {
         let provider = try command("cat $DIR/ring; exit 3")

@@ -10,7 +10,7 @@ import VaultCrypto
         "every kind is known",
         arguments: [
             "env:NAME", "env:_a1", "file:/path/with:colon", "file:relative name", "fd:0", "fd:63", "dir:.",
-            "exec:pass show vault",
+            "exec:pass show vault", "https://keys.example.org/game", "http://localhost:8443",
         ])
     func known(_ text: String) throws {
         _ = try KeySpec(parsing: text)
@@ -22,7 +22,7 @@ import VaultCrypto
             "", ":", "x", "env", "env:", "env:1A", "env:A-B", "env:Ä", "file:", "fd:", "fd:-1", "fd:1",
             "fd:2", "fd:+3",
             "fd:3x", "fd:99999999999", "dir:", "exec:", "exec:  ", "FILE:x", " file:x",
-            "https://example.org/key",
+            "https:", "https:/example.org", "ftp://example.org/key",
         ])
     func unknown(_ text: String) async {
         let error = await failure { _ = try KeySpec(parsing: text) }
@@ -50,6 +50,15 @@ import VaultCrypto
         let error = await failure { _ = try KeySpec(parsing: path.string) }
         withExtendedLifetime(folder) {}
         #expect(error?.remedy.contains("put 'file:' before") == true)
+    }
+
+    @Test("a service is refused, with a way out, where there is no network") func serviceWithoutNetwork()
+        async
+    {
+        let error = await failure { _ = try KeySpec(parsing: "https://keys.example.org/game").provider() }
+        #expect(error?.category == .usage)
+        #expect(error?.problem.contains("service") == true)
+        #expect(error?.remedy.contains("exec:") == true)
     }
 
     @Test("a SPEC reads what it names")
