@@ -55,7 +55,7 @@ public struct ContentPlan: Sendable {
     public init(
         of vault: VaultFolder, keys: any KeyProvider, at host: Site? = nil
     ) async throws(VaultError) {
-        let settings = try VaultSettings(reading: vault.settings)
+        let settings = try VaultSettings(reading: vault.settings, passphrase: vault.passphrase)
         let authorKeys = try await AuthorKeys(own: keys, audiences: settings.audiences)
         try await authorKeys.requireFewEnough(for: settings)
         let published = try await PublishedVersions(

@@ -11,8 +11,6 @@ public struct AuthorRequest: Sendable {
     /// Packs without an audience are sealed for exactly these vault keys; nil uses those in the vault's ``VaultFolder/vaultKeys``.
     /// Where every pack is for an audience, a publication refuses given keys (`.usage`): no pack would use them.
     public let keys: (any KeyProvider)?
-    /// For encrypted signing keys.
-    public var passphrase: PassphraseSource?
     public let now: UTCTime
     /// The host to continue from, if `site/` is incomplete: then only new files are written there.
     public var host: Site?
@@ -76,7 +74,7 @@ struct AuthorSession {
             published = .site(CurrentSite(host.tree, under: host.root, isReplacement: host.isReplacement))
         } else if let role = settings.structure.ownRole {
             published = .teamRole(
-                try PublishedTeamRole(of: role, in: vault, passphrase: request.passphrase))
+                try PublishedTeamRole(of: role, in: vault))
         } else {
             published = .site(try await CurrentSite(of: vault))
         }
@@ -84,7 +82,7 @@ struct AuthorSession {
     }
 
     /// The vault's own.
-    var vaultKeys: any KeyProvider { request.keys ?? FileKeyProvider(path: vault.vaultKeys) }
+    var vaultKeys: any KeyProvider { request.keys ?? vault.ownKeys }
 
     /// Warnings about the published state.
     var warnings: [Finding] { host?.warnings ?? published.site?.warnings ?? [] }
@@ -176,6 +174,6 @@ extension VaultFolder {
             try Folder(opening: folder).removeAbandonedScratch()
         }
         // Another process may have changed them before it released the lock.
-        return try await body(VaultSettings(reading: settings))
+        return try await body(VaultSettings(reading: settings, passphrase: passphrase))
     }
 }

@@ -31,12 +31,10 @@ struct Keys: AsyncParsableCommand {
 /// The vault whose keys are shown or changed.
 struct VaultKeyOptions: ParsableArguments {
     @OptionGroup var vault: VaultArgument
-    @OptionGroup var signing: SigningOptions
     @OptionGroup var host: HostOptions
 
     func request(keys: (any KeyProvider)? = nil) throws(VaultError) -> AuthorRequest {
         var request = AuthorRequest(keys: keys, now: .now)
-        request.passphrase = try signing.passphrase()
         request.host = try host.site()
         return request
     }
@@ -64,12 +62,13 @@ struct KeysList: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: VaultKeyOptions
+    @OptionGroup var passphrase: PassphraseOption
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
-        try await KeyListing(of: options.vault.folder, options.request()).answer(asJSON: json)
+        try await KeyListing(of: options.vault.folder(passphrase), options.request()).answer(asJSON: json)
     }
 }
 
@@ -109,8 +108,8 @@ struct KeysAdd: AsyncParsableCommand {
         commandName: "add",
         abstract: "Make one more key for the vault or an audience.",
         discussion: """
-            The key is added to the audience's file; for an audience that vault.json does not declare, keys/NAME.jwks is made and \
-            declared. Prints the key's ID. The next 'publish' seals for the key, too.
+            The key is added to the audience's file, which stays encrypted if it is; for an audience that vault.json does not declare, keys/NAME.jwks is made and \
+            declared, encrypted with --passphrase. Prints the key's ID. The next 'publish' seals for the key, too.
 
             EXAMPLE
               assetvault keys add my-game --audience press
@@ -118,10 +117,10 @@ struct KeysAdd: AsyncParsableCommand {
 
     @OptionGroup var vault: VaultArgument
     @OptionGroup var audience: AudienceOption
+    @OptionGroup var passphrase: PassphraseOption
 
     func run() async throws {
-        SwapWarning.report()
-        let id = try await KeyReplacement.add(to: audience.name, in: vault.folder)
+        let id = try await KeyReplacement.add(to: audience.name, in: vault.folder(passphrase))
         Console.answer(id.description)
         Console.note("'publish' seals for it from now on")
     }
@@ -153,11 +152,12 @@ struct KeysExport: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try await ContentKeyExport.key(
-            of: PackID(pack), in: options.vault.folder, options.request(keys: keys.cachedProvider()))
+            of: PackID(pack), in: options.vault.folder(keys.passphrase), options.request(keys: keys.cachedProvider()))
+        // The reader of the pack does not know the vault's passphrase.
         if output == "-" {
             try VaultKeyFile.write(ring, into: StandardStreams.output())
         } else {
-            try VaultKeyFile.write(ring, to: FilePath(output), replacing: false)
+            try VaultKeyFile.write(ring, to: FilePath(output))
         }
         for id in ring.ids { Console.note("wrote the content key \(id)") }
     }
@@ -181,6 +181,7 @@ struct KeysCheck: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The site: a folder, or its https, http or file URL.", valueName: "site"))
     var site: String?
 
+    @OptionGroup var passphrase: PassphraseOption
     @OptionGroup var trust: TrustedRootOption
     @OptionGroup var channel: ChannelOption
     @OptionGroup var connection: TransportOptions
@@ -189,8 +190,7 @@ struct KeysCheck: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        SwapWarning.report()
-        let ring = try await KeySpec(parsing: spec).provider().allKeys()
+        let ring = try await KeySpec(parsing: spec).provider(passphrase: passphrase.source()).allKeys()
         guard !ring.isEmpty else {
             throw VaultError(.key, "the source gives no key", at: "key source", remedy: "see what it holds")
         }

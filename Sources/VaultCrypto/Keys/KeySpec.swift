@@ -34,18 +34,20 @@ public struct KeySpec: Sendable {
         self.source = source
     }
 
+    /// - Parameter passphrase: of encrypted keys.
     /// - Throws: ``VaultBase/VaultError`` of category `key` when a file descriptor was not inherited.
-    public func provider() throws(VaultError) -> any KeyProvider {
+    public func provider(passphrase: PassphraseSource? = nil) throws(VaultError) -> any KeyProvider {
         switch source {
-        case .environment(let name): return EnvironmentKeyProvider(variable: name)
-        case .file(let path): return FileKeyProvider(path: path)
-        case .directory(let path): return DirectoryKeyProvider(path: path)
+        case .environment(let name): return EnvironmentKeyProvider(variable: name, passphrase: passphrase)
+        case .file(let path): return FileKeyProvider(path: path, passphrase: passphrase)
+        case .directory(let path): return DirectoryKeyProvider(path: path, passphrase: passphrase)
         case .command(let executable, let arguments):
-            return CommandKeyProvider(executable: executable, arguments: arguments)
+            return CommandKeyProvider(
+                executable: executable, arguments: arguments, passphrase: passphrase)
         case .descriptor(let number):
             // Inherited descriptors do not close on exec; those that this program opened do.
             guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notInherited(number) }
-            return try FileDescriptorKeyProvider(descriptor: number)
+            return try FileDescriptorKeyProvider(descriptor: number, passphrase: passphrase)
         }
     }
 

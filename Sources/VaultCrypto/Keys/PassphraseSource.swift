@@ -3,17 +3,33 @@ import SystemPackage
 public import VaultBase
 import VaultFileSystem
 
-/// The source of an encrypted signing key's passphrase: `env:NAME`, `file:PATH` or `fd:N`, never the passphrase itself.
-/// A line feed at its end is removed. It is read once for all keys, as a pipe can be read only once.
+/// The source of the passphrase of encrypted key files, vault keys and signing keys: `env:NAME`, `file:PATH` or `fd:N`, never the
+/// passphrase itself. Or somebody is asked for it.
+///
+/// A line feed at its end is removed. A source is read once for all keys, as a pipe can be read only once; somebody is asked once for each
+/// file.
 public struct PassphraseSource: Sendable {
+    /// Whom a program asks.
+    public typealias Prompt = @Sendable (Question) throws(VaultError) -> SecretBytes
+
+    public enum Question: Sendable {
+        /// The passphrase of an encrypted file.
+        case existing(String)
+        /// One for a file that is made.
+        case new(String)
+    }
+
     private enum Source: Sendable {
         case environment(String)
         case file(FilePath)
         case descriptor(Int32)
+        case prompt(Prompt)
     }
 
     private let source: Source
     private let cache = PassphraseCache()
+    /// Whether files that are made are encrypted, too.
+    public let encryptsNewFiles: Bool
 
     /// - Throws: `usage`, which never repeats the text: it might be the passphrase.
     public init(parsing text: String) throws(VaultError) {
@@ -28,14 +44,41 @@ public struct PassphraseSource: Sendable {
             source = .descriptor(number)
         default: throw .noPassphraseSource
         }
+        encryptsNewFiles = true
     }
 
-    /// - Throws: `key` when it can't be read, is empty or may be read by others.
-    public func passphrase() throws(VaultError) -> SecretBytes {
-        try cache.get { () throws(VaultError) in try read() }
+    /// Asks for the passphrase of each file that is encrypted.
+    ///
+    /// - Parameter encryptingNewFiles: whether to ask for files that are made, too.
+    public init(encryptingNewFiles: Bool, asking prompt: @escaping Prompt) {
+        source = .prompt(prompt)
+        encryptsNewFiles = encryptingNewFiles
     }
 
-    private func read() throws(VaultError) -> SecretBytes {
+    /// The passphrase for one or all files. Throws `key` when it can't be read, is empty or may be read by others.
+    public func passphrase(for question: Question) throws(VaultError) -> SecretBytes {
+        let file =
+            switch (source, question) {
+            case (.prompt, .existing(let file)), (.prompt, .new(let file)): file
+            default: ""
+            }
+        return try cache.passphrase(of: file) { () throws(VaultError) in try read(question) }
+    }
+
+    /// The keys of an encrypted file. As the derivation takes long by design, a file is decrypted again only when it has changed.
+    func open(_ file: EncryptedKeyFile, place: String) throws(VaultError) -> KeyRing {
+        if let known = cache.ring(of: file) { return known }
+        let text = try file.open(with: passphrase(for: .existing(place)), place: place)
+        guard let ring = try KeyRing(unencrypted: text, place: place) else {
+            throw VaultError(
+                .key, "encrypts neither a JWK (\"kty\") nor a JWK Set (\"keys\")", at: place,
+                remedy: "encrypt the key as JWK (RFC 7517)")
+        }
+        cache.keep(ring, of: file, at: place)
+        return ring
+    }
+
+    private func read(_ question: Question) throws(VaultError) -> SecretBytes {
         switch source {
         case .environment(let name):
             let text = try SecretBytes(ofVariable: name, remedy: "set it to the passphrase")
@@ -47,6 +90,7 @@ public struct PassphraseSource: Sendable {
                 duplicating: number, remedy: "redirect the passphrase, as in: command 3< file")
             let text = try VaultError.aboutKeys { () throws(VaultError) in try SecretBytes(readingAll: file) }
             return try Self.checked(text, file.path.string)
+        case .prompt(let prompt): return try Self.checked(prompt(question), "passphrase")
         }
     }
 
@@ -64,17 +108,35 @@ public struct PassphraseSource: Sendable {
     }
 }
 
-/// The passphrase, shared by the copies of a source.
+/// The passphrases and opened files, shared by the copies of a source.
 private final class PassphraseCache: Sendable {
-    private let secret = Mutex<SecretBytes?>(nil)
+    private final class Secret: Sendable {
+        let bytes: SecretBytes
+        init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+    }
 
-    func get(_ read: () throws(VaultError) -> SecretBytes) throws(VaultError) -> SecretBytes {
-        try secret.withLock { secret throws(VaultError) in
-            if let cached = secret?.copy() { return cached }
-            let fresh = try read()
-            secret = fresh.copy()
-            return fresh
+    /// By file; that of all files has no name.
+    private let secrets = Mutex<[String: Secret]>([:])
+    /// By place, so that a file that changes is kept once.
+    private let rings = Mutex<[String: (file: EncryptedKeyFile, ring: KeyRing)]>([:])
+
+    func passphrase(of file: String, _ read: () throws(VaultError) -> SecretBytes) throws(VaultError)
+        -> SecretBytes
+    {
+        try secrets.withLock { secrets throws(VaultError) in
+            if let cached = secrets[file] { return cached.bytes.copy() }
+            let fresh = Secret(try read())
+            secrets[file] = fresh
+            return fresh.bytes.copy()
         }
+    }
+
+    func ring(of file: EncryptedKeyFile) -> KeyRing? {
+        rings.withLock { rings in rings.values.first { $0.file == file }?.ring }
+    }
+
+    func keep(_ ring: KeyRing, of file: EncryptedKeyFile, at place: String) {
+        rings.withLock { $0[place] = (file, ring) }
     }
 }
 
