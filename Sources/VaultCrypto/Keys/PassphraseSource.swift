@@ -115,8 +115,8 @@ private final class PassphraseCache: Sendable {
         init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
     }
 
-    /// By file; that of all files has no name.
-    private let secrets = Mutex<[String: Secret]>([:])
+    /// By file; that of all files has no name. Also failures: nobody is asked again.
+    private let secrets = Mutex<[String: Result<Secret, VaultError>]>([:])
     /// By place, so that a file that changes is kept once.
     private let rings = Mutex<[String: (file: EncryptedKeyFile, ring: KeyRing)]>([:])
 
@@ -124,10 +124,10 @@ private final class PassphraseCache: Sendable {
         -> SecretBytes
     {
         try secrets.withLock { secrets throws(VaultError) in
-            if let cached = secrets[file] { return cached.bytes.copy() }
-            let fresh = Secret(try read())
+            if let cached = secrets[file] { return try cached.get().bytes.copy() }
+            let fresh = Result { () throws(VaultError) in Secret(try read()) }
             secrets[file] = fresh
-            return fresh.bytes.copy()
+            return try fresh.get().bytes.copy()
         }
     }
 
