@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +61,7 @@ static const int VAULT_UPDATE = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_N
 static const int VAULT_APPEND = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
 static const int VAULT_CREATE = O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW;
 static const int VAULT_FOLDER = O_RDONLY | O_CLOEXEC | O_DIRECTORY;
+static const int VAULT_TERMINAL = O_RDWR | O_CLOEXEC | O_NOCTTY;
 static const int VAULT_PATH_ONLY = O_PATH | O_CLOEXEC | O_DIRECTORY;
 static const int VAULT_NO_FOLLOW = O_NOFOLLOW;
 static const int VAULT_WORKING_FOLDER = AT_FDCWD;
@@ -330,12 +332,40 @@ static inline void vault_use_one_arena(void) {
 #endif
 }
 
-// Termination signals: the handler only writes the signal's number into a pipe.
+// The terminal, while a secret is typed: its settings before that, which are restored by vault_show_echo, or when a signal ends the process.
+// Weak, so that there is one of each: the file that asks is another one than that which handles signals.
+
+__attribute__((weak)) volatile sig_atomic_t vault_quiet_terminal = -1;
+__attribute__((weak)) struct termios vault_terminal_settings = {0};
+
+// Typed characters are not shown, and Ctrl-Z does not leave the terminal in this state.
+static inline int vault_hide_echo(int file) {
+    struct termios quiet;
+    if (tcgetattr(file, &quiet) == -1) return -errno;
+    vault_terminal_settings = quiet;
+    quiet.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK | ECHONL);
+    quiet.c_cc[VSUSP] = _POSIX_VDISABLE;
+    vault_quiet_terminal = file;
+    if (tcsetattr(file, TCSAFLUSH, &quiet) == 0) return 0;
+    int failure = -errno;
+    vault_quiet_terminal = -1;
+    return failure;
+}
+
+// Async-signal-safe.
+static inline void vault_show_echo(void) {
+    int file = vault_quiet_terminal;
+    vault_quiet_terminal = -1;
+    if (file >= 0) (void)tcsetattr(file, TCSANOW, &vault_terminal_settings);
+}
+
+// Termination signals: the handler only restores the terminal, and writes the signal's number into a pipe.
 
 static int vault_signal_pipe = -1;
 
 static void vault_on_signal(int number) {
     int saved = errno;
+    vault_show_echo();
     unsigned char byte = (unsigned char)number;
     ssize_t ignored = write(vault_signal_pipe, &byte, 1);
     (void)ignored;

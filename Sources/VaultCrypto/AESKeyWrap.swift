@@ -16,10 +16,11 @@ public enum AESKeyWrap {
                 .key, "a key of \(key.count) bytes can't be wrapped", at: "AES key wrap",
                 remedy: "use 16 or more bytes, a multiple of 8")
         }
-        return try key.withBytes { key throws(VaultError) in
-            try [UInt8](capacity: key.count + overhead) { output throws(VaultError) in
-                try unsafe output.withUnsafeMutableBufferPointer { target, initialized throws(VaultError) in
-                    guard try unsafe transform(key, under: wrappingKey, wrapping: true, to: target) else {
+        try requireLength(of: wrappingKey)
+        return key.withBytes { key in
+            [UInt8](capacity: key.count + overhead) { output in
+                unsafe output.withUnsafeMutableBufferPointer { target, initialized in
+                    guard unsafe transform(key, under: wrappingKey, wrapping: true, to: target) else {
                         fatalError("OpenSSL failed at wrapping a key")
                     }
                     initialized = target.count
@@ -32,18 +33,13 @@ public enum AESKeyWrap {
     public static func unwrap(
         _ wrapped: Span<UInt8>, under wrappingKey: borrowing SecretBytes
     ) throws(VaultError) -> SecretBytes {
-        guard wrapped.count >= 24, wrapped.count.isMultiple(of: 8) else {
+        guard isWrapped(wrapped.count) else {
             throw VaultError(
                 .key, "a wrapped key of \(wrapped.count) bytes", at: "AES key wrap",
                 remedy: "use 24 or more bytes, a multiple of 8")
         }
-        let key = SecretBytes(count: wrapped.count - overhead)
-        let genuine = try key.withMutableBytes { key throws(VaultError) in
-            try unsafe key.withUnsafeMutableBufferPointer { target throws(VaultError) in
-                try unsafe transform(wrapped, under: wrappingKey, wrapping: false, to: target)
-            }
-        }
-        guard genuine else {
+        try requireLength(of: wrappingKey)
+        guard let key = unwrap(wrapped, underAnySize: wrappingKey) else {
             throw VaultError(
                 .key, "the key does not unwrap", at: "AES key wrap",
                 remedy: "use the key it was wrapped under")
@@ -51,15 +47,40 @@ public enum AESKeyWrap {
         return key
     }
 
-    /// False if the integrity check fails.
-    private static func transform(
-        _ input: Span<UInt8>, under wrappingKey: borrowing SecretBytes, wrapping: Bool,
-        to target: UnsafeMutableBufferPointer<UInt8>
-    ) throws(VaultError) -> Bool {
+    /// Unwraps under 16, 24 or 32 bytes (`A128KW`, `A192KW`, `A256KW`); nil when the wrapping key is wrong, or the bytes were changed.
+    static func unwrap(_ wrapped: Span<UInt8>, underAnySize wrappingKey: borrowing SecretBytes) -> SecretBytes? {
+        guard isWrapped(wrapped.count) else { return nil }
+        let key = SecretBytes(count: wrapped.count - overhead)
+        let genuine = key.withMutableBytes { key in
+            unsafe key.withUnsafeMutableBufferPointer { target in
+                unsafe transform(wrapped, under: wrappingKey, wrapping: false, to: target)
+            }
+        }
+        guard genuine else { return nil }
+        return key
+    }
+
+    private static func isWrapped(_ count: Int) -> Bool { count >= 24 && count.isMultiple(of: 8) }
+
+    private static func requireLength(of wrappingKey: borrowing SecretBytes) throws(VaultError) {
         guard wrappingKey.count == 32 else {
             throw VaultError(
                 .key, "a wrapping key of \(wrappingKey.count) bytes", at: "AES key wrap",
                 remedy: "use one of 32 bytes")
+        }
+    }
+
+    /// False if the integrity check fails.
+    private static func transform(
+        _ input: Span<UInt8>, under wrappingKey: borrowing SecretBytes, wrapping: Bool,
+        to target: UnsafeMutableBufferPointer<UInt8>
+    ) -> Bool {
+        let cipher: Algorithm
+        switch wrappingKey.count {
+        case 16: cipher = .aes128Wrap
+        case 24: cipher = .aes192Wrap
+        case 32: cipher = .aes256Wrap
+        default: return false
         }
         guard let count = Int32(exactly: input.count) else { return false }
         guard let context = unsafe EVP_CIPHER_CTX_new() else { fatalError("out of memory") }
@@ -68,7 +89,7 @@ public enum AESKeyWrap {
         let prepared = wrappingKey.withBytes { key in
             unsafe key.withUnsafeBufferPointer { key in
                 unsafe EVP_CipherInit_ex(
-                    context, Algorithm.aes256Wrap.pointer, nil, key.baseAddress, nil, wrapping ? 1 : 0)
+                    context, cipher.pointer, nil, key.baseAddress, nil, wrapping ? 1 : 0)
             }
         }
         require(prepared == 1, "AES key wrap")

@@ -173,12 +173,24 @@ struct Algorithm: @unchecked Sendable {
     }
 
     static let sha256 = unsafe Algorithm(EVP_MD_fetch(nil, "SHA256", nil), "SHA-256")
+    static let sha384 = unsafe Algorithm(EVP_MD_fetch(nil, "SHA384", nil), "SHA-384")
     static let sha512 = unsafe Algorithm(EVP_MD_fetch(nil, "SHA512", nil), "SHA-512")
-    static let aes256CBC = unsafe Algorithm(EVP_CIPHER_fetch(nil, "AES-256-CBC", nil), "AES-256-CBC")
-    static let aes256GCM = unsafe Algorithm(EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), "AES-256-GCM")
-    static let aes256Wrap = unsafe Algorithm(EVP_CIPHER_fetch(nil, "AES-256-WRAP", nil), "AES-256-WRAP")
+    static let aes128CBC = cipher("AES-128-CBC")
+    static let aes192CBC = cipher("AES-192-CBC")
+    static let aes256CBC = cipher("AES-256-CBC")
+    static let aes128GCM = cipher("AES-128-GCM")
+    static let aes192GCM = cipher("AES-192-GCM")
+    static let aes256GCM = cipher("AES-256-GCM")
+    static let aes128Wrap = cipher("AES-128-WRAP")
+    static let aes192Wrap = cipher("AES-192-WRAP")
+    static let aes256Wrap = cipher("AES-256-WRAP")
     static let hmacSHA256 = unsafe Algorithm(vault_hmac_new("SHA256"), "HMAC-SHA-256")
+    static let hmacSHA384 = unsafe Algorithm(vault_hmac_new("SHA384"), "HMAC-SHA-384")
     static let hmacSHA512 = unsafe Algorithm(vault_hmac_new("SHA512"), "HMAC-SHA-512")
+
+    private static func cipher(_ name: StaticString) -> Algorithm {
+        unsafe Algorithm(EVP_CIPHER_fetch(nil, "\(name)", nil), name)
+    }
 }
 
 /// Ends the process when OpenSSL fails and only lack of memory or a broken installation can be the cause.

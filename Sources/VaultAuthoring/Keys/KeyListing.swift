@@ -130,7 +130,7 @@ extension VaultFolder {
             names.compactMap { bytes in
                 let name = String(decoding: bytes, as: UTF8.self)
                 guard name.hasSuffix(".jwks"), let id = try? KeyID(String(name.dropLast(5))),
-                    let ring = try? FileKeyProvider(path: key(id)).ring(), ring.ids == [id]
+                    let ring = try? keys(in: key(id)).ring(), ring.ids == [id]
                 else { return nil }
                 return id
             })

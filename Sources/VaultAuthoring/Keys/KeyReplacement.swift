@@ -13,7 +13,8 @@ public struct KeyReplacement: Sendable {
 
     public init(_ request: AuthorRequest) { self.request = request }
 
-    /// Makes a key for an audience, or for the vault itself, beside those that it has. The next publication seals for it, too.
+    /// Makes a key for an audience, or for the vault itself, beside those that it has. The next publication seals for it, too. In an
+    /// encrypted file, and with a passphrase in that of a new audience, it is encrypted.
     public static func add(to audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyID {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             var settings = settings
@@ -24,16 +25,16 @@ public struct KeyReplacement: Sendable {
                         remedy: "use 1 to 64 characters of A-Z a-z 0-9 _ -, or declare it with its file")
                 }
                 let file = vault.keys.appending("\(audience).jwks")
-                let id = try VaultKeyFile.generate(at: file)
+                let id = try VaultKeyFile.generate(at: file, passphrase: vault.passphrase)
                 try settings.declareAudience(audience, file: FilePath("keys/\(audience).jwks"))
                 try settings.write(to: vault.settings)
                 return id
             }
             let file = try settings.keyFile(of: audience, in: vault)
             let key = try VaultKey.generate()
-            var ring = try FileKeyProvider(path: file).ring()
+            var ring = try vault.keys(in: file).ring()
             ring.append(KeyRing(vaultKeys: [key]))
-            try VaultKeyFile.write(ring, to: file, replacing: true)
+            try VaultKeyFile.write(ring, to: file, like: file, passphrase: vault.passphrase)
             return key.id
         }
     }
@@ -55,12 +56,12 @@ public struct KeyReplacement: Sendable {
         of audience: String?, in vault: VaultFolder, _ settings: inout VaultSettings
     ) throws(VaultError) {
         let file = try settings.keyFile(of: audience, in: vault)
-        let ring = try FileKeyProvider(path: file).ring()
+        let ring = try vault.keys(in: file).ring()
         var replaced = settings.audiences.replaced
         let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
         if known.isEmpty {
             for key in ring.vaultKeys {
-                try vault.keep(key)
+                try vault.keep(key, of: file)
                 replaced += settings.audiences.owners(of: file).map { ReplacedKey(key.id, of: $0) }
             }
             try settings.setReplacedKeys(replaced)
@@ -70,14 +71,14 @@ public struct KeyReplacement: Sendable {
             return
         }
         let fresh = KeyRing(vaultKeys: [try VaultKey.generate()], contentKeys: ring.contentKeys)
-        try VaultKeyFile.write(fresh, to: file, replacing: true)
+        try VaultKeyFile.write(fresh, to: file, like: file, passphrase: vault.passphrase)
     }
 
     /// Seals no longer for the keys that were replaced, and retires them.
     public func finish(
         _ audience: String?, in vault: VaultFolder, isRehearsal: Bool
     ) async throws(VaultError) -> KeyChangeReport {
-        let settings = try VaultSettings(reading: vault.settings)
+        let settings = try VaultSettings(reading: vault.settings, passphrase: vault.passphrase)
         let ids = Set(settings.audiences.replaced.filter { $0.audience == audience }.map(\.id))
         guard !ids.isEmpty else {
             throw VaultError(
@@ -245,7 +246,7 @@ extension VaultSettings {
     /// Throws `.usage` where a file would be left without a key.
     fileprivate func requireOthers(than ids: Set<KeyID>, in vault: VaultFolder) throws(VaultError) {
         for (file, owner) in keyFiles(in: vault) where try FileSystem.exists(file) {
-            let keys = try FileKeyProvider(path: file).ring().vaultKeys.map(\.id)
+            let keys = try vault.keys(in: file).ring().vaultKeys.map(\.id)
             guard !keys.isEmpty, keys.allSatisfy(ids.contains) else { continue }
             throw VaultError(
                 .usage, "\(Self.owner(owner)) has no other key", at: file.string,
@@ -256,11 +257,12 @@ extension VaultSettings {
     /// Takes keys out of the files that packs are sealed by; each gets a file of its own.
     fileprivate func removeKeys(_ ids: Set<KeyID>, from vault: VaultFolder) throws(VaultError) {
         for (file, _) in keyFiles(in: vault) where try FileSystem.exists(file) {
-            let ring = try FileKeyProvider(path: file).ring()
+            let ring = try vault.keys(in: file).ring()
             let dropped = ring.vaultKeys.filter { ids.contains($0.id) }
             guard !dropped.isEmpty else { continue }
-            for key in dropped { try vault.keep(key) }
-            try VaultKeyFile.write(ring.without(ids), to: file, replacing: true)
+            for key in dropped { try vault.keep(key, of: file) }
+            try VaultKeyFile.write(
+                ring.without(ids), to: file, like: file, passphrase: vault.passphrase)
         }
         var settings = self
         try settings.setReplacedKeys(audiences.replaced.filter { !ids.contains($0.id) })
@@ -269,14 +271,16 @@ extension VaultSettings {
 }
 
 extension VaultFolder {
-    /// Writes the file of one key, unless it is there. Throws `.unwritable` where the file holds anything else.
-    fileprivate func keep(_ key: VaultKey) throws(VaultError) {
+    /// Writes the file of one key, unless it is there, in the form of the file that the key is in. Throws `.unwritable` where the file holds
+    /// anything else.
+    fileprivate func keep(_ key: VaultKey, of original: FilePath) throws(VaultError) {
         let file = self.key(key.id)
         guard try FileSystem.exists(file) else {
             try FileSystem.createFolders(replacedKeys, permissions: 0o700)
-            return try VaultKeyFile.write(KeyRing(vaultKeys: [key]), to: file, replacing: false)
+            return try VaultKeyFile.write(
+                KeyRing(vaultKeys: [key]), to: file, like: original, passphrase: passphrase)
         }
-        var ring = try FileKeyProvider(path: file).ring()
+        var ring = try keys(in: file).ring()
         // A ring takes an equal key once.
         ring.append(KeyRing(vaultKeys: [key]))
         guard ring.vaultKeys.count == 1, ring.contentKeys.isEmpty else {

@@ -57,7 +57,7 @@ public struct ContentPlan: Sendable {
         of vault: VaultFolder, keys: any KeyProvider, opening services: KeySpec.ServiceOpener? = nil,
         at host: Site? = nil
     ) async throws(VaultError) {
-        var settings = try VaultSettings(reading: vault.settings)
+        var settings = try VaultSettings(reading: vault.settings, passphrase: vault.passphrase)
         settings.open(services)
         let authorKeys = try await AuthorKeys(own: keys, audiences: settings.audiences)
         try await authorKeys.requireFewEnough(for: settings)

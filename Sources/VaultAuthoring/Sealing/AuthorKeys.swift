@@ -192,8 +192,11 @@ public struct ContentKeyChoice: Sendable {
         for vaultKey in ring.vaultKeys { slots.append(try KeySlot(wrapping: key, under: vaultKey)) }
         guard !slots.isEmpty else {
             throw VaultError(
-                .key, "no vault key was given to seal for", at: "vault keys",
-                remedy: "make one", hint: .makingVaultKey)
+                .key,
+                ring.contentKeys.isEmpty
+                    ? "no vault key was given to seal for"
+                    : "only content keys were given, which open packs; packs are sealed for vault keys",
+                at: "vault keys", remedy: "make one", hint: .makingVaultKey)
         }
         return slots
     }

@@ -13,8 +13,6 @@ public struct AuthorRequest: Sendable {
     public let keys: (any KeyProvider)?
     /// Opens key services, for audiences that have their keys there; nil refuses these (`.usage`).
     public var keyServices: KeySpec.ServiceOpener?
-    /// For encrypted signing keys.
-    public var passphrase: PassphraseSource?
     public let now: UTCTime
     /// The host to continue from, if `site/` is incomplete: then only new files are written there.
     public var host: Site?
@@ -79,7 +77,7 @@ struct AuthorSession {
             published = .site(CurrentSite(host.tree, under: host.root, isReplacement: host.isReplacement))
         } else if let role = settings.structure.ownRole {
             published = .teamRole(
-                try PublishedTeamRole(of: role, in: vault, passphrase: request.passphrase))
+                try PublishedTeamRole(of: role, in: vault))
         } else {
             published = .site(try await CurrentSite(of: vault))
         }
@@ -87,7 +85,7 @@ struct AuthorSession {
     }
 
     /// The vault's own.
-    var vaultKeys: any KeyProvider { request.keys ?? FileKeyProvider(path: vault.vaultKeys) }
+    var vaultKeys: any KeyProvider { request.keys ?? vault.ownKeys }
 
     /// Warnings about the published state.
     var warnings: [Finding] { host?.warnings ?? published.site?.warnings ?? [] }
@@ -179,6 +177,6 @@ extension VaultFolder {
             try Folder(opening: folder).removeAbandonedScratch()
         }
         // Another process may have changed them before it released the lock.
-        return try await body(VaultSettings(reading: settings))
+        return try await body(VaultSettings(reading: settings, passphrase: passphrase))
     }
 }

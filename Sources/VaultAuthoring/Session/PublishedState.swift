@@ -161,11 +161,9 @@ struct PublishedTeamRole {
     /// The newest metadata that this key has signed.
     let targets: VerifiedTargets?
 
-    init(
-        of role: MetadataRole, in vault: VaultFolder, passphrase: PassphraseSource?
-    ) throws(VaultError) {
+    init(of role: MetadataRole, in vault: VaultFolder) throws(VaultError) {
         self.role = role
-        keys = try SigningKeys(of: vault, passphrase: passphrase)
+        keys = try SigningKeys(of: vault)
         trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
         let folder = MetadataFolder(vault.metadata)
         let versions = try folder.versions().filter { $0.unversionedName == role.fileName }

@@ -13,9 +13,7 @@ struct MetadataSigning {
     /// - Parameter keys: nil reads the vault's keys.
     init(for session: AuthorSession, with keys: SigningKeys? = nil) throws(VaultError) {
         self.keys =
-            if let keys { keys } else {
-                try SigningKeys(of: session.vault, passphrase: session.request.passphrase)
-            }
+            if let keys { keys } else { try SigningKeys(of: session.vault) }
         pending = PendingMetadata(vault: session.vault)
         var versions = try MetadataFolder(session.vault.metadata).nextVersions()
         if let tree = session.published.site?.tree { versions.add(tree.chain.snapshot) }

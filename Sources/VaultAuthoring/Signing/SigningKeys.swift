@@ -8,19 +8,17 @@ import VaultFileSystem
 /// not the file's name.
 struct SigningKeys {
     private let vault: VaultFolder
-    private let passphrase: PassphraseSource?
     private var keys: [FilePath: SigningKey] = [:]
     /// Files that could not be read.
     private var failures: [FilePath: VaultError] = [:]
 
-    init(of vault: VaultFolder, passphrase: PassphraseSource?) throws(VaultError) {
+    init(of vault: VaultFolder) throws(VaultError) {
         self.vault = vault
-        self.passphrase = passphrase
         for name in try Folder(opening: vault.keys).names().map({ String(decoding: $0, as: UTF8.self) })
         where name.hasSuffix(".pem") {
             let path = vault.keys.appending(name)
             do throws(VaultError) {
-                keys[path] = try SigningKey(reading: path, passphrase: passphrase)
+                keys[path] = try SigningKey(reading: path, passphrase: vault.passphrase)
             } catch {
                 failures[path] = error
             }
@@ -54,7 +52,7 @@ struct SigningKeys {
 
     /// Makes a key in a file that does not exist yet.
     mutating func generate(at path: FilePath) throws(VaultError) -> VerifyingKey {
-        let key = try SigningKey(generatingAt: path, passphrase: passphrase)
+        let key = try SigningKey(generatingAt: path, passphrase: vault.passphrase)
         keys[path] = key
         return key.publicKey
     }
@@ -101,6 +99,11 @@ final class SigningKey: Sendable {
     ///   holds no Ed25519 key.
     convenience init(reading path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
         let pem = try Self.naming(path) { () throws(VaultError) in try Self.read(path) }
+        guard pem.firstVisibleByte != UInt8(ascii: "{") else {
+            throw VaultError(
+                .key, "is no PEM file, but JSON, as vault keys are", at: path.string,
+                remedy: "name the file of a signing key, such as keys/targets.pem")
+        }
         guard Ed25519PrivateKey.isEncrypted(pem: pem) else {
             self.init(try Self.naming(path) { () throws(VaultError) in try Ed25519PrivateKey(pem: pem) })
             return
@@ -111,7 +114,7 @@ final class SigningKey: Sendable {
                 remedy: "give its passphrase", hint: .passphrase)
         }
         // An error of the passphrase's source names that source.
-        let secret = try passphrase.passphrase()
+        let secret = try passphrase.passphrase(for: .existing(path.string))
         self.init(
             try Self.naming(path) { () throws(VaultError) in
                 try Ed25519PrivateKey(pem: pem, passphrase: secret)
@@ -148,8 +151,8 @@ final class SigningKey: Sendable {
     convenience init(generatingAt path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
         let key = Ed25519PrivateKey()
         let pem: SecretBytes
-        if let passphrase {
-            let secret = try passphrase.passphrase()
+        if let passphrase, passphrase.encryptsNewFiles {
+            let secret = try passphrase.passphrase(for: .new(path.string))
             pem = try key.pem(encryptedWith: secret)
         } else {
             pem = try key.pem()

@@ -51,7 +51,7 @@ struct Audiences: Sendable {
 
     /// The files of single keys, of those that are there.
     func files(of ids: Set<KeyID>) -> [any KeyProvider] {
-        ids.map(vault.key).filter { (try? FileSystem.exists($0)) ?? false }.map { FileKeyProvider(path: $0) }
+        ids.map(vault.key).filter { (try? FileSystem.exists($0)) ?? false }.map { vault.keys(in: $0) }
     }
 
     /// A source of an audience's keys, with those that are being replaced.
@@ -59,7 +59,7 @@ struct Audiences: Sendable {
         let keys = replaced.filter { $0.audience == audience }
         guard !keys.isEmpty else { return source }
         return ReplacedKeyProvider(
-            source: source, replaced: keys.map { (id: $0.id, file: vault.key($0.id)) })
+            source: source, replaced: keys.map { (id: $0.id, file: vault.keys(in: vault.key($0.id))) })
     }
 
     /// The member `"for"` of a pack or a resource tree; empty where it is absent. Throws `.usage` for a name that is not
@@ -123,7 +123,8 @@ struct Audiences: Sendable {
                 try providers.opened.withLock { opened throws(VaultError) in
                     if let known = opened[name] { return known }
                     let provider = CachingKeyProvider(
-                        completing(try source.provider(opening: services), of: name))
+                        completing(
+                            try source.provider(opening: services, passphrase: vault.passphrase), of: name))
                     opened[name] = provider
                     return provider
                 })
@@ -165,13 +166,13 @@ struct ReplacedKey: Hashable, Sendable {
 /// A source of keys, and the files of those that were taken out of it.
 private struct ReplacedKeyProvider: RingKeyProvider {
     let source: any KeyProvider
-    let replaced: [(id: KeyID, file: FilePath)]
+    let replaced: [(id: KeyID, file: FileKeyProvider)]
 
     /// The source itself may still have a key that is being replaced: on another machine it is given with the new one.
     func ring() async throws(VaultError) -> KeyRing {
         var ring = try await source.allKeys()
         for key in replaced where ring.keys(for: key.id).vaultKeys.isEmpty {
-            ring.append(try FileKeyProvider(path: key.file).ring())
+            ring.append(try key.file.ring())
         }
         return ring
     }

@@ -70,7 +70,7 @@ extension VaultFolder {
     }
 
     private func pinFirstRoot(expires: UTCTime) throws(VaultError) {
-        let keys = try SigningKeys(of: self, passphrase: nil)
+        let keys = try SigningKeys(of: self)
         var roles: [TopLevelRole: RoleTrust] = [:]
         for role in TopLevelRole.allCases {
             roles[role] = RoleTrust([MetadataKey(try keys.ownKey(of: MetadataRole(role)))])

@@ -1,7 +1,7 @@
 public import SystemPackage
 public import UpdateFramework
 import VaultBase
-import VaultCrypto
+public import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
@@ -18,18 +18,19 @@ public struct VaultFolder: Sendable {
     public let path: FilePath
     /// Published metadata: the site's own, or a copy of the host's.
     public let metadata: FilePath
+    /// Of its encrypted key files.
+    let passphrase: PassphraseSource?
 
-    public init(_ path: FilePath) {
-        self.path = path
-        metadata = Self.siteMetadata(in: path)
+    public init(_ path: FilePath, passphrase: PassphraseSource? = nil) {
+        self.init(path, metadata: Self.siteMetadata(in: path), passphrase: passphrase)
     }
 
-    private init(_ path: FilePath, metadata: FilePath) {
-        (self.path, self.metadata) = (path, metadata)
+    private init(_ path: FilePath, metadata: FilePath, passphrase: PassphraseSource?) {
+        (self.path, self.metadata, self.passphrase) = (path, metadata, passphrase)
     }
 
     /// The same vault with a copy of a host's metadata.
-    func following(_ copy: FilePath) -> VaultFolder { VaultFolder(path, metadata: copy) }
+    func following(_ copy: FilePath) -> VaultFolder { VaultFolder(path, metadata: copy, passphrase: passphrase) }
 
     /// Whether the published state is the host's, so that the site's folder gets only new files.
     var followsHost: Bool { metadata != siteMetadata }
@@ -41,6 +42,10 @@ public struct VaultFolder: Sendable {
     func key(_ id: KeyID) -> FilePath { replacedKeys.appending("\(id).jwks") }
     /// Apart from the files of audiences, whose names a key's ID may have.
     var replacedKeys: FilePath { keys.appending("replaced") }
+    /// The vault keys in a file.
+    func keys(in file: FilePath) -> FileKeyProvider { FileKeyProvider(path: file, passphrase: passphrase) }
+    /// The vault's own keys.
+    public var ownKeys: FileKeyProvider { keys(in: vaultKeys) }
     public var trustedRoot: FilePath { path.appending("trusted-root.json") }
     public var pending: FilePath { path.appending("pending") }
     /// The SHA-256 of what was written to `pending/`.

@@ -2,7 +2,7 @@ public import SealedPack
 public import SystemPackage
 public import UpdateFramework
 public import VaultBase
-import VaultCrypto
+public import VaultCrypto
 import VaultFileSystem
 import VaultSite
 
@@ -75,7 +75,8 @@ public struct VaultSettings: Sendable {
         return json
     }
 
-    public init(reading path: FilePath) throws(VaultError) {
+    /// - Parameter passphrase: of encrypted key files of audiences.
+    public init(reading path: FilePath, passphrase: PassphraseSource? = nil) throws(VaultError) {
         let place = path.string
         let bytes: [UInt8]
         do { bytes = try DurableFile.read(path, limit: 16 << 20) } catch {
@@ -97,7 +98,7 @@ public struct VaultSettings: Sendable {
         try Self.requireNoMisspelling(in: json)
         lifetime = try MetadataLifetime(parsing: try json["expiry"])
         structure = try SiteStructure(parsing: json)
-        folder = VaultFolder(path.removingLastComponent())
+        folder = VaultFolder(path.removingLastComponent(), passphrase: passphrase)
         audiences = try Audiences(parsing: json, in: folder)
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)

@@ -176,7 +176,7 @@ public enum Hint: Sendable, Hashable {
     case givingKey
     /// Opening packs that a store keeps sealed.
     case openingPacks([String], store: [String])
-    /// The passphrase of a signing key.
+    /// The passphrase of a key file.
     case passphrase
 }
 

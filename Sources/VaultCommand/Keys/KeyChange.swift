@@ -25,6 +25,7 @@ struct KeysRekey: AsyncParsableCommand {
 
     @OptionGroup var options: VaultKeyOptions
     @OptionGroup var audience: AudienceOption
+    @OptionGroup var passphrase: PassphraseOption
 
     @Flag(help: "Take the old keys out of use.")
     var finish = false
@@ -44,7 +45,7 @@ struct KeysRekey: AsyncParsableCommand {
     func run() async throws {
         SwapWarning.report()
         let change = KeyReplacement(try options.request())
-        let vault = options.vault.folder
+        let vault = try options.vault.folder(passphrase)
         let report =
             try await finish
             ? change.finish(audience.name, in: vault, isRehearsal: dryRun)
@@ -84,7 +85,7 @@ struct KeysRetire: AsyncParsableCommand {
     func run() async throws {
         SwapWarning.report()
         let report = try await KeyReplacement(options.request(keys: keys)).retire(
-            [KeyID(keyID)], in: options.vault.folder, isRehearsal: dryRun)
+            [KeyID(keyID)], in: options.vault.folder(keys.passphrase), isRehearsal: dryRun)
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
     }
 }
@@ -102,12 +103,13 @@ struct KeysRemove: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: VaultKeyOptions
+    @OptionGroup var passphrase: PassphraseOption
 
     @Argument(help: ArgumentHelp("The key, as 'keys list' names it.", valueName: "key-id"))
     var keyID: String
 
     func run() async throws {
-        try await KeyReplacement(options.request()).remove(KeyID(keyID), in: options.vault.folder)
+        try await KeyReplacement(options.request()).remove(KeyID(keyID), in: options.vault.folder(passphrase))
     }
 }
 

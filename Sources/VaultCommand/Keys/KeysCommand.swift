@@ -31,13 +31,11 @@ struct Keys: AsyncParsableCommand {
 /// The vault whose keys are shown or changed.
 struct VaultKeyOptions: ParsableArguments {
     @OptionGroup var vault: VaultArgument
-    @OptionGroup var signing: SigningOptions
     @OptionGroup var host: HostOptions
 
     func request(keys: KeyOptions? = nil) throws(VaultError) -> AuthorRequest {
         var request = AuthorRequest(keys: try keys?.cachedProvider(), now: .now)
         request.keyServices = try keys?.service.opener()
-        request.passphrase = try signing.passphrase()
         request.host = try host.site()
         return request
     }
@@ -65,12 +63,13 @@ struct KeysList: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: VaultKeyOptions
+    @OptionGroup var passphrase: PassphraseOption
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
-        try await KeyListing(of: options.vault.folder, options.request()).answer(asJSON: json)
+        try await KeyListing(of: options.vault.folder(passphrase), options.request()).answer(asJSON: json)
     }
 }
 
@@ -110,8 +109,8 @@ struct KeysAdd: AsyncParsableCommand {
         commandName: "add",
         abstract: "Make one more key for the vault or an audience.",
         discussion: """
-            The key is added to the audience's file; for an audience that vault.json does not declare, keys/NAME.jwks is made and \
-            declared. Prints the key's ID. The next 'publish' seals for the key, too.
+            The key is added to the audience's file, which stays encrypted if it is; for an audience that vault.json does not declare, keys/NAME.jwks is made and \
+            declared, encrypted with --passphrase. Prints the key's ID. The next 'publish' seals for the key, too.
 
             EXAMPLE
               assetvault keys add my-game --audience press
@@ -119,10 +118,10 @@ struct KeysAdd: AsyncParsableCommand {
 
     @OptionGroup var vault: VaultArgument
     @OptionGroup var audience: AudienceOption
+    @OptionGroup var passphrase: PassphraseOption
 
     func run() async throws {
-        SwapWarning.report()
-        let id = try await KeyReplacement.add(to: audience.name, in: vault.folder)
+        let id = try await KeyReplacement.add(to: audience.name, in: vault.folder(passphrase))
         Console.answer(id.description)
         Console.note("'publish' seals for it from now on")
     }
@@ -154,11 +153,12 @@ struct KeysExport: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try await ContentKeyExport.key(
-            of: PackID(pack), in: options.vault.folder, options.request(keys: keys))
+            of: PackID(pack), in: options.vault.folder(keys.passphrase), options.request(keys: keys))
+        // The reader of the pack does not know the vault's passphrase.
         if output == "-" {
             try VaultKeyFile.write(ring, into: StandardStreams.output())
         } else {
-            try VaultKeyFile.write(ring, to: FilePath(output), replacing: false)
+            try VaultKeyFile.write(ring, to: FilePath(output))
         }
         for id in ring.ids { Console.note("wrote the content key \(id)") }
     }
@@ -182,6 +182,7 @@ struct KeysCheck: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The site: a folder, or its https, http or file URL.", valueName: "site"))
     var site: String?
 
+    @OptionGroup var passphrase: PassphraseOption
     @OptionGroup var trust: TrustedRootOption
     @OptionGroup var channel: ChannelOption
     @OptionGroup var connection: TransportOptions
@@ -191,8 +192,9 @@ struct KeysCheck: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        SwapWarning.report()
-        let ring = try await KeySpec(parsing: spec).provider(opening: service.opener()).allKeys()
+        let ring = try await KeySpec(parsing: spec).provider(
+            opening: service.opener(), passphrase: passphrase.source()
+        ).allKeys()
         guard !ring.isEmpty else {
             throw VaultError(.key, "the source gives no key", at: "key source", remedy: "see what it holds")
         }

@@ -48,16 +48,16 @@ struct KeysReseal: LongCommand {
     }
 
     func run() async throws {
-        SwapWarning.report()
         let selection: Resealing.Selection =
             try all ? .all : .only(packs.map { text throws(VaultError) in try PackID(text) })
-        let resealing = Resealing(selection, try options.request(keys: keys.cachedProvider()))
+        let resealing = Resealing(selection, try options.request(keys: keys))
+        let vault = try options.vault.folder(keys.passphrase)
         if dryRun {
-            return try await resealing.preview(in: options.vault.folder).answer(asJSON: json, isDryRun: true)
+            return try await resealing.preview(in: vault).answer(asJSON: json, isDryRun: true)
         }
         let bars = StepBars()
         defer { bars.finish() }
-        let report = try await resealing.run(in: options.vault.folder) { plan in
+        let report = try await resealing.run(in: vault) { plan in
             Console.note(plan.cost)
         } onPack: {
             bars.show(Activity(name: "sealing", pack: "\($0)"), $1)

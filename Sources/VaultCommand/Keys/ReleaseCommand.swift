@@ -44,11 +44,10 @@ struct ReleaseCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        SwapWarning.report()
         let release = Release(
             of: try ids.map { text throws(VaultError) in try PackID(text) },
-            try options.request(keys: keys.cachedProvider()))
-        let vault = options.vault.folder
+            try options.request(keys: keys))
+        let vault = try options.vault.folder(keys.passphrase)
         let report = try await dryRun || time != nil ? release.preview(in: vault) : release.run(in: vault)
         if let time { return try printCronLine(at: time) }
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
@@ -63,7 +62,7 @@ struct ReleaseCommand: AsyncParsableCommand {
         let digits = time.description.split { !$0.isNumber }.map { Int($0) ?? 0 }
         guard digits.count >= 5 else { return }
         let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
-        let path = here.pushing(options.vault.folder.path).lexicallyNormalized()
+        let path = here.pushing(options.vault.folder(keys.passphrase).path).lexicallyNormalized()
         // Cron knows no years; a later run ends with an error, since nothing is held.
         Console.answer(
             "\(digits[4]) \(digits[3]) \(digits[2]) \(digits[1]) * assetvault release '\(path)' \(ids.joined(separator: " ")) && assetvault upload '\(path)/site' DESTINATION"

@@ -15,6 +15,7 @@ struct KeyOptions: ParsableArguments {
     var specs: [String] = []
 
     @OptionGroup var service: KeyServiceOptions
+    @OptionGroup var passphrase: PassphraseOption
 
     /// Nil when no source was given. A source is asked once for each key ID, and for a limited number of them: packs choose the IDs, and
     /// a command may cost.
@@ -26,9 +27,11 @@ struct KeyOptions: ParsableArguments {
     func uncachedProvider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
-        let open = try service.opener()
+        let (open, passphrase) = (try service.opener(), try passphrase.source())
         return CombinedKeyProvider(
-            try specs.map { text throws(VaultError) in try Self.spec(text).provider(opening: open) })
+            try specs.map { text throws(VaultError) in
+                try Self.spec(text).provider(opening: open, passphrase: passphrase)
+            })
     }
 
     /// Keys are read only when a pack needs them: without this a typing error would show much later.
@@ -95,7 +98,7 @@ struct KeyServiceOptions: ParsableArguments {
         var certificates: CertificateAuthorities?
         if let authorities { certificates = try CertificateAuthorities(pem: FilePath(authorities)) }
         var ask: ServiceKeyProvider.Token?
-        if let token = try token() { ask = { () throws(VaultError) in try token.passphrase() } }
+        if let token = try token() { ask = { () throws(VaultError) in try token.passphrase(for: .existing("token")) } }
         return { [certificates, ask] url throws(VaultError) in
             try .service(url, certificateAuthorities: certificates, token: ask)
         }
@@ -121,19 +124,66 @@ enum SwapWarning {
     }
 }
 
-/// How encrypted signing keys are read.
-struct SigningOptions: ParsableArguments {
+/// Where the passphrase of encrypted key files comes from.
+struct PassphraseOption: ParsableArguments {
     @Option(
         name: .customLong("passphrase"),
         help: ArgumentHelp(
-            "Where the passphrase of encrypted signing keys comes from: env:NAME, file:PATH or fd:N.",
+            "Where the passphrase of encrypted key files comes from: env:NAME, file:PATH, fd:N, or ask. Without it, it is asked for at the terminal.",
             valueName: "passphrase-source"))
     var spec: String?
 
-    func passphrase() throws(VaultError) -> PassphraseSource? {
+    /// One for the whole run: a pipe is read once, and nobody is asked twice for one file.
+    private static let opened = Mutex<PassphraseSource?>(nil)
+
+    func source() throws(VaultError) -> PassphraseSource {
         SwapWarning.report()
-        guard let spec else { return nil }
-        do { return try PassphraseSource(parsing: spec) } catch { throw error.with(at: "--passphrase") }
+        return try Self.opened.withLock { opened throws(VaultError) in
+            if let opened { return opened }
+            let source = try made()
+            opened = source
+            return source
+        }
+    }
+
+    private func made() throws(VaultError) -> PassphraseSource {
+        guard let spec, spec != "ask" else {
+            return PassphraseSource(encryptingNewFiles: spec != nil, asking: TerminalPassphrase.ask)
+        }
+        do { return try PassphraseSource(parsing: spec) } catch {
+            throw error.with(at: "--passphrase").with(
+                remedy: "use env:NAME, file:PATH, fd:N or ask; never the passphrase itself")
+        }
+    }
+}
+
+/// Asks for passphrases at the terminal, without echo.
+enum TerminalPassphrase {
+    static func ask(_ question: PassphraseSource.Question) throws(VaultError) -> SecretBytes {
+        switch question {
+        case .existing(let file): return try read("passphrase of \(file): ", for: file)
+        case .new(let file):
+            let first = try read("new passphrase of \(file): ", for: file)
+            let second = try read("the same again: ", for: file)
+            let areEqual = first.withBytes { first in
+                second.withBytes { SecretBytes.constantTimeEqual(first, $0) }
+            }
+            guard areEqual else {
+                throw VaultError(.key, "the passphrases differ", at: file, remedy: "type the same twice")
+            }
+            return first
+        }
+    }
+
+    private static func read(_ prompt: String, for file: String) throws(VaultError) -> SecretBytes {
+        guard let terminal = Terminal() else {
+            throw VaultError(
+                .key, "a passphrase is needed, and there is no terminal to ask for it", at: file,
+                remedy: "say where it comes from", hint: .passphrase)
+        }
+        return try SecretBytes(capacity: Terminal.lineLimit) { (buffer) throws(VaultError) in
+            try terminal.readSecretLine(asking: prompt.escapingControls, into: &buffer)
+        }
     }
 }
 
@@ -143,10 +193,12 @@ struct Keygen: ParsableCommand {
         discussion: """
             Writes a JWK Set with one fresh 256-bit key, mode 0600, and prints its key ID. An existing file is never \
             overwritten. With -o - the key goes to standard output, for a secret store, and its ID to standard error. \
-            Keep a backup: without a vault key nothing that was sealed for it opens again.
+            Keep a backup: without a vault key nothing that was sealed for it opens again. With --passphrase the file is encrypted: a JWE, \
+            which every command reads where it reads a JWK Set.
 
             EXAMPLE
               assetvault keygen -o vault.jwks
+              assetvault keygen -o vault.jwks --passphrase ask
             """)
 
     @Option(
@@ -155,13 +207,15 @@ struct Keygen: ParsableCommand {
     )
     var output: String
 
+    @OptionGroup var passphrase: PassphraseOption
+
     func run() throws {
-        SwapWarning.report()
+        let passphrase = try passphrase.source()
         if output == "-" {
-            let id = try VaultKeyFile.generate(into: StandardStreams.output())
+            let id = try VaultKeyFile.generate(into: StandardStreams.output(), passphrase: passphrase)
             Console.note("made the vault key \(id)")
         } else {
-            let id = try VaultKeyFile.generate(at: FilePath(output))
+            let id = try VaultKeyFile.generate(at: FilePath(output), passphrase: passphrase)
             Console.answer(id.description)
         }
     }

@@ -83,7 +83,10 @@ struct VaultArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var path: String
 
-    var folder: VaultFolder { VaultFolder(FilePath(path)) }
+    /// - Parameter passphrase: of its encrypted key files.
+    func folder(_ passphrase: PassphraseOption) throws(VaultError) -> VaultFolder {
+        VaultFolder(FilePath(path), passphrase: try passphrase.source())
+    }
 }
 
 /// The host that a vault with an incomplete `site/` continues from.

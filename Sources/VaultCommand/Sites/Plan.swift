@@ -56,14 +56,13 @@ struct Plan: LongCommand {
     var json = false
 
     func run() async throws {
-        let folder = vault.folder
+        let folder = try vault.folder(keys.passphrase)
         if let explainedPath { return try explain(explainedPath, in: folder) }
         let named = try limits.limits()
         let given = try keys.cachedProvider()
         let site = try host.site()
         let plan = try await ContentPlan(
-            of: folder, keys: given ?? FileKeyProvider(path: folder.vaultKeys),
-            opening: keys.service.opener(), at: site)
+            of: folder, keys: given ?? folder.ownKeys, opening: keys.service.opener(), at: site)
         let device = try deviceTexts.isEmpty ? nil : DeviceTraits(parsing: deviceTexts)
         let devices = device.map { [$0] } ?? plan.devices
         let contents = try devices.map { try DeviceContent(of: plan, for: $0) }

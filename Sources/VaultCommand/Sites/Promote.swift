@@ -56,11 +56,10 @@ struct Promote: AsyncParsableCommand {
         let (from, to) = (try Channel(named: origin), try Channel(named: destination))
         var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
         request.keyServices = try options.keys.service.opener()
-        request.passphrase = try options.signing.passphrase()
         request.host = try options.host.site()
         var promotion = Promotion(all ? .all : .only(packs), from: from, to: to, request)
         promotion.allowsOlder = allowOlder
-        let folder = vault.folder
+        let folder = try vault.folder(options.keys.passphrase)
         let names = await PackNames.known(in: folder, at: request.host, keys: request.keys)
         var report: PromotionReport
         do throws(VaultError) {
@@ -74,7 +73,6 @@ struct Promote: AsyncParsableCommand {
 /// Options of the commands that list hosted packs again: in another channel, or as before.
 struct RelistingOptions: ParsableArguments {
     @OptionGroup var keys: KeyOptions
-    @OptionGroup var signing: SigningOptions
     @OptionGroup var host: HostOptions
 
     @Flag(help: "Report, and change nothing.")
@@ -93,7 +91,7 @@ extension PackNames {
     static func known(
         in folder: VaultFolder, at host: Site?, keys: (any KeyProvider)?
     ) async -> PackNames {
-        let keys = keys ?? FileKeyProvider(path: folder.vaultKeys)
+        let keys = keys ?? folder.ownKeys
         let site = host ?? Site(SiteLocation(path: folder.site), transport: SchemeTransport())
         guard let root = try? TrustedRootOption.root(at: folder.trustedRoot),
             let tree = try? await TargetTree.verifying(site, pinnedRoot: root, now: .earliest)

@@ -59,7 +59,6 @@ struct Publish: LongCommand {
     var declarations: [String] = []
 
     @OptionGroup var keys: KeyOptions
-    @OptionGroup var signing: SigningOptions
     @OptionGroup var sealing: SealingOptions
 
     @Option(
@@ -92,7 +91,7 @@ struct Publish: LongCommand {
     }
 
     func run() async throws {
-        let folder = vault.folder
+        let folder = try vault.folder(keys.passphrase)
         let declared = try declarations.map { text throws(VaultError) in
             try PackArgumentPair(text, in: folder.path)
         }
@@ -100,7 +99,6 @@ struct Publish: LongCommand {
         defer { bars.finish() }
         var request = AuthorRequest(keys: try keys.cachedProvider(), now: .now)
         request.keyServices = try keys.service.opener()
-        request.passphrase = try signing.passphrase()
         request.compression = sealing.compression
         request.unpackingLimit = sealing.unpackingLimit
         request.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }

@@ -59,11 +59,10 @@ struct Restore: AsyncParsableCommand {
     @OptionGroup var options: RelistingOptions
 
     func run() async throws {
-        let folder = vault.folder
+        let folder = try vault.folder(options.keys.passphrase)
         var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
         request.keyServices = try options.keys.service.opener()
         request.host = try options.host.site()
-        request.passphrase = try options.signing.passphrase()
         request.acceptsRemovedKeys = acceptRemovedKeys
         let restoration = Restoration(of: try subject(), to: try goal(), request)
         let report: Restoration.Report

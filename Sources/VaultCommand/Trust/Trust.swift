@@ -28,14 +28,13 @@ struct Trust: AsyncParsableCommand {
 /// The vault whose trust is changed.
 struct TrustOptions: ParsableArguments {
     @OptionGroup var vault: VaultArgument
-    @OptionGroup var signing: SigningOptions
+    @OptionGroup var passphrase: PassphraseOption
     @OptionGroup var host: HostOptions
 
     func change() throws(VaultError) -> TrustChange {
         var request = AuthorRequest(keys: nil, now: .now)
-        request.passphrase = try signing.passphrase()
         request.host = try host.site()
-        return TrustChange(of: vault.folder, request)
+        return TrustChange(of: try vault.folder(passphrase), request)
     }
 }
 
@@ -202,7 +201,7 @@ struct TrustSign: AsyncParsableCommand {
             "A copy of the file that was signed elsewhere. May be repeated.", valueName: "copy"))
     var copies: [String] = []
 
-    @OptionGroup var signing: SigningOptions
+    @OptionGroup var passphrase: PassphraseOption
 
     func run() async throws {
         guard !(keys + copies).isEmpty else {
@@ -211,7 +210,7 @@ struct TrustSign: AsyncParsableCommand {
         }
         let report = try DetachedSigning(of: FilePath(file)).run(
             keys: keys.map { FilePath($0) }, copies: copies.map { FilePath($0) },
-            passphrase: try signing.passphrase())
+            passphrase: try passphrase.source())
         for line in report.content { Console.note("  \(line)") }
         Console.note(
             "\(file): \(report.role) version \(report.version), expires \(report.expires), has signatures of \(report.signingKeys.counting("key")), which 'publish' verifies"

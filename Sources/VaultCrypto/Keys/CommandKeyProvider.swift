@@ -14,11 +14,17 @@ public struct CommandKeyProvider: KeyProvider {
     private let arguments: [String]
     private let deadline: Duration
     private let answers = KeyAnswers()
+    private let passphrase: PassphraseSource?
 
     /// - Parameters:
     ///   - executable: a path, or a name that is looked up in `PATH`.
     ///   - deadline: the time limit for one run; the default leaves time to type a passphrase.
-    public init(executable: String, arguments: [String] = [], deadline: Duration = .seconds(60)) {
+    ///   - passphrase: of keys that the command prints encrypted.
+    public init(
+        executable: String, arguments: [String] = [], deadline: Duration = .seconds(60),
+        passphrase: PassphraseSource? = nil
+    ) {
+        self.passphrase = passphrase
         self.executable = executable
         self.arguments = arguments
         self.deadline = deadline
@@ -53,7 +59,7 @@ public struct CommandKeyProvider: KeyProvider {
         }
         let text = try pipe.content()
         guard text.firstVisibleByte != nil else { return KeyRing() }
-        return try KeyRing(parsingJWK: text, place: place)
+        return try KeyRing(parsingJWK: text, place: place, passphrase: passphrase)
     }
 
     private enum Outcome: Sendable {

@@ -9,14 +9,16 @@ import VaultFileSystem
 /// With mode 0600 or stricter only the owner and the administrator can read it, so the owner is not checked.
 public struct FileKeyProvider: RingKeyProvider {
     private let path: FilePath
+    private let passphrase: PassphraseSource?
 
-    public init(path: FilePath) {
-        self.path = path
+    /// - Parameter passphrase: of an encrypted file.
+    public init(path: FilePath, passphrase: PassphraseSource? = nil) {
+        (self.path, self.passphrase) = (path, passphrase)
     }
 
     public func ring() throws(VaultError) -> KeyRing {
         let text = try SecretBytes(ofPrivateFile: path, "the key file")
-        return try KeyRing(parsingJWK: text, place: path.string)
+        return try KeyRing(parsingJWK: text, place: path.string, passphrase: passphrase)
     }
 }
 
@@ -26,11 +28,13 @@ public actor FileDescriptorKeyProvider: RingKeyProvider {
     private let place: String
     private var unread: OpenFile?
     private var outcome: Result<KeyRing, VaultError>?
+    private let passphrase: PassphraseSource?
 
     /// Reads from a duplicate; the caller closes its own descriptor.
     ///
     /// - Throws: ``VaultBase/VaultError`` of category `key` when it is not open.
-    public init(descriptor: Int32) throws(VaultError) {
+    public init(descriptor: Int32, passphrase: PassphraseSource? = nil) throws(VaultError) {
+        self.passphrase = passphrase
         place = "file descriptor \(descriptor)"
         unread = try OpenFile(
             duplicating: descriptor, remedy: "redirect the key, as in: command 3< key-file")
@@ -42,7 +46,7 @@ public actor FileDescriptorKeyProvider: RingKeyProvider {
                 let text = try VaultError.aboutKeys { () throws(VaultError) in
                     try SecretBytes(readingAll: file)
                 }
-                return try KeyRing(parsingJWK: text, place: place)
+                return try KeyRing(parsingJWK: text, place: place, passphrase: passphrase)
             }
         }
         return try outcome?.get() ?? KeyRing()
@@ -55,22 +59,25 @@ public actor FileDescriptorKeyProvider: RingKeyProvider {
 /// can read it in `/proc`: prefer `file:`, `dir:` or `fd:`.
 public struct EnvironmentKeyProvider: RingKeyProvider {
     private let name: String
+    private let passphrase: PassphraseSource?
 
-    public init(variable name: String) {
-        self.name = name
+    public init(variable name: String, passphrase: PassphraseSource? = nil) {
+        (self.name, self.passphrase) = (name, passphrase)
     }
 
     public func ring() throws(VaultError) -> KeyRing {
         let place = "environment variable \(name)"
         let text = try SecretBytes(ofVariable: name, remedy: "set it to a JWK or JWK Set")
         guard text.count <= KeyRing.byteLimit else { throw .tooLarge(place) }
-        return try KeyRing(parsingJWK: text, place: place)
+        return try KeyRing(parsingJWK: text, place: place, passphrase: passphrase)
     }
 }
 
 extension KeyProvider where Self == FileKeyProvider {
     /// A JWK or JWK Set in a file that only its owner may read.
-    public static func file(_ path: FilePath) -> Self { FileKeyProvider(path: path) }
+    public static func file(_ path: FilePath, passphrase: PassphraseSource? = nil) -> Self {
+        FileKeyProvider(path: path, passphrase: passphrase)
+    }
 }
 
 extension KeyProvider where Self == EnvironmentKeyProvider {
@@ -81,15 +88,17 @@ extension KeyProvider where Self == EnvironmentKeyProvider {
 /// A folder of secrets: Docker's `/run/secrets`, a Kubernetes secret volume, systemd's
 /// `$CREDENTIALS_DIRECTORY`. It is read again at each lookup.
 ///
-/// A file named by a key ID, with or without `.jwk`, `.jwks` or `.json`, contains a JWK or JWK Set. The `kid` of the
-/// keys counts, not the name. Other secrets in the folder are skipped: files without a JSON object, or with an object
-/// that is not a JWK, unless their names end in `.jwk` or `.jwks`. Modes are not checked, as such folders are protected
+/// A file named by a key ID, with or without `.jwk`, `.jwks`, `.jwe` or `.json`, contains a JWK or JWK Set, or a JWE of it. The `kid` of
+/// the keys counts, not the name. Other secrets in the folder are skipped: files without a JSON object, or with an object
+/// that is not a JWK or JWE, unless their names end in `.jwk`, `.jwks` or `.jwe`. Modes are not checked, as such folders are protected
 /// as a whole; subfolders are not entered.
 public struct DirectoryKeyProvider: RingKeyProvider {
     private let folder: SecretFolder
+    private let passphrase: PassphraseSource?
 
-    public init(path: FilePath) {
+    public init(path: FilePath, passphrase: PassphraseSource? = nil) {
         folder = SecretFolder(path: path)
+        self.passphrase = passphrase
     }
 
     public func ring() throws(VaultError) -> KeyRing {
@@ -97,7 +106,7 @@ public struct DirectoryKeyProvider: RingKeyProvider {
             var ring = KeyRing()
             for name in try folder.names() {
                 guard let (_, isDeclared) = Self.keyFile(name), let file = try folder.open(name),
-                    let found = try Self.keys(in: file, isDeclared: isDeclared)
+                    let found = try keys(in: file, isDeclared: isDeclared)
                 else { continue }
                 ring.append(found)
             }
@@ -105,14 +114,15 @@ public struct DirectoryKeyProvider: RingKeyProvider {
         }
     }
 
-    private static func keys(in file: borrowing OpenFile, isDeclared: Bool) throws(VaultError) -> KeyRing? {
+    private func keys(in file: borrowing OpenFile, isDeclared: Bool) throws(VaultError) -> KeyRing? {
+        let place = file.path.string
         if isDeclared {
-            return try KeyRing(parsingJWK: SecretBytes(readingAll: file), place: file.path.string)
+            return try KeyRing(parsingJWK: SecretBytes(readingAll: file), place: place, passphrase: passphrase)
         }
         guard try file.status().size <= UInt64(KeyRing.byteLimit) else { return nil }
         let text = try SecretBytes(readingAll: file)
         guard text.firstVisibleByte == UInt8(ascii: "{") else { return nil }
-        return try KeyRing(ifJWK: text, place: file.path.string)
+        return try KeyRing(ifJWK: text, place: place, passphrase: passphrase)
     }
 
     /// The key ID of a file that may contain keys, and whether its suffix declares that it does.
@@ -122,7 +132,7 @@ public struct DirectoryKeyProvider: RingKeyProvider {
         guard let stem = parts.first, let id = try? KeyID(stem) else { return nil }
         switch parts.dropFirst().first {
         case nil, "json": return (id, false)
-        case "jwk", "jwks": return (id, true)
+        case "jwk", "jwks", "jwe": return (id, true)
         default: return nil
         }
     }
@@ -272,7 +282,7 @@ extension VaultError {
 
 extension SecretBytes {
     /// The first byte that is not JSON's white space; nil when there is none.
-    var firstVisibleByte: UInt8? {
+    package var firstVisibleByte: UInt8? {
         withBytes { bytes in
             for index in bytes.indices where ![0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) {
                 return bytes[index]

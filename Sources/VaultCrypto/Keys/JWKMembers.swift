@@ -11,6 +11,8 @@ struct JWKMembers {
     var secret: JSONText?
     /// The elements of `keys`, which make the object a JWK Set (RFC 7517, section 5).
     var elements: [JWKMembers]?
+    /// Whether the object has the member of a JWE (RFC 7516, section 7.2).
+    var hasCiphertext = false
 
     /// Reads the members of an object after its `{`.
     ///
@@ -36,6 +38,9 @@ struct JWKMembers {
                 operations = try Self.texts(value, from: &reader, in: source, place: place)
             case Array("keys".utf8) where canBeSet:
                 elements = try Self.elements(value, from: &reader, in: source, place: place)
+            case Array("ciphertext".utf8):
+                hasCiphertext = true
+                try Self.skip(value, from: &reader, in: source)
             default: try Self.skip(value, from: &reader, in: source)
             }
         }

@@ -107,9 +107,10 @@ public struct CombinedKeyProvider: KeyProvider {
     /// Nil if any of the providers must look up each ID: then the IDs of the others alone would be no complete answer.
     public func knownKeyIDs() async -> [KeyID]? {
         var ids: [KeyID] = []
+        var seen: Set<KeyID> = []
         for provider in providers {
             guard let known = await provider.knownKeyIDs() else { return nil }
-            ids += known.filter { !ids.contains($0) }
+            ids += known.filter { seen.insert($0).inserted }
         }
         return ids
     }

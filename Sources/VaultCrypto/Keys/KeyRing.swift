@@ -7,6 +7,8 @@ public import VaultBase
 public struct KeyRing: Sendable {
     public private(set) var vaultKeys: [VaultKey]
     public private(set) var contentKeys: [InjectedContentKey]
+    /// The IDs of all keys: a ring may have thousands.
+    private var known: Set<KeyID> = []
 
     /// The largest size of one file, variable or command output: 1 MiB.
     public static let byteLimit = 1 << 20
@@ -22,9 +24,8 @@ public struct KeyRing: Sendable {
 
     /// Distinct IDs in the order of the keys.
     public var ids: [KeyID] {
-        var ids: [KeyID] = []
-        for id in vaultKeys.map(\.id) + contentKeys.map(\.id) where !ids.contains(id) { ids.append(id) }
-        return ids
+        var known: Set<KeyID> = []
+        return (vaultKeys.map(\.id) + contentKeys.map(\.id)).filter { known.insert($0).inserted }
     }
 
     /// The keys with this ID.
@@ -50,14 +51,16 @@ public struct KeyRing: Sendable {
 
     /// Ignores a duplicate key.
     mutating func append(_ key: VaultKey) {
-        guard !vaultKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) }) else { return }
+        guard known.insert(key.id).inserted
+            || !vaultKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) })
+        else { return }
         vaultKeys.append(key)
     }
 
     mutating func append(_ key: InjectedContentKey) {
-        guard !contentKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) }) else {
-            return
-        }
+        guard known.insert(key.id).inserted
+            || !contentKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) })
+        else { return }
         contentKeys.append(key)
     }
 
@@ -76,7 +79,13 @@ public struct KeyRing: Sendable {
     }
 
     func contains(_ id: KeyID) -> Bool {
-        vaultKeys.contains { $0.id == id } || contentKeys.contains { $0.id == id }
+        known.contains(id)
+    }
+}
+
+extension VaultError {
+    static func encryptedKeys(at place: String) -> VaultError {
+        VaultError(.key, "the keys are encrypted", at: place, remedy: "give their passphrase", hint: .passphrase)
     }
 }
 
@@ -90,10 +99,14 @@ extension KeyRing {
     /// Reads one JWK or a JWK Set (RFC 7517) strictly: duplicate members, duplicate kids and unsuitable symmetric keys
     /// are refused. Keys of other types in a set are skipped.
     ///
-    /// - Parameter place: the source, for errors.
+    /// - Parameters:
+    ///   - place: the source, for errors.
+    ///   - passphrase: for a JWE of them (RFC 7517, section 7), encrypted with a passphrase (RFC 7518, section 4.8).
     /// - Throws: ``VaultBase/VaultError`` of category `key`, which contains nothing of a key but its ID.
-    public init(parsingJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
-        guard let ring = try KeyRing(ifJWK: text, place: place) else {
+    public init(
+        parsingJWK text: borrowing SecretBytes, place: String, passphrase: PassphraseSource? = nil
+    ) throws(VaultError) {
+        guard let ring = try KeyRing(ifJWK: text, place: place, passphrase: passphrase) else {
             throw VaultError(
                 .key, "contains neither a JWK (\"kty\") nor a JWK Set (\"keys\")", at: place,
                 remedy: "write the key as JWK (RFC 7517)", hint: .makingVaultKey)
@@ -101,8 +114,19 @@ extension KeyRing {
         self = ring
     }
 
+    /// Nil for a JSON object that is not a JWK or JWK Set, nor a JWE.
+    init?(ifJWK text: borrowing SecretBytes, place: String, passphrase: PassphraseSource?) throws(VaultError) {
+        if let file = try EncryptedKeyFile(ifIn: text, place: place) {
+            guard let passphrase else { throw .encryptedKeys(at: place) }
+            self = try passphrase.open(file, place: place)
+            return
+        }
+        guard let ring = try KeyRing(unencrypted: text, place: place) else { return nil }
+        self = ring
+    }
+
     /// Nil for a JSON object that is not a JWK or JWK Set.
-    init?(ifJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
+    init?(unencrypted text: borrowing SecretBytes, place: String) throws(VaultError) {
         let read: KeyRing?
         do throws(VaultError) {
             read = try text.withBytes { (source) throws(VaultError) in try Self.read(source, place: place) }

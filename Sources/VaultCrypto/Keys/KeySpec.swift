@@ -38,23 +38,28 @@ public struct KeySpec: Sendable {
         self.source = source
     }
 
-    /// - Parameter open: opens key services; nil where there is no network, as in a program without the package's trait HTTP.
+    /// - Parameters:
+    ///   - open: opens key services; nil where there is no network, as in a program without the package's trait HTTP.
+    ///   - passphrase: of encrypted keys.
     /// - Throws: ``VaultBase/VaultError`` of category `key` when a file descriptor was not inherited; `usage` for a key service that
     ///   can't be asked.
-    public func provider(opening open: ServiceOpener? = nil) throws(VaultError) -> any KeyProvider {
+    public func provider(
+        opening open: ServiceOpener? = nil, passphrase: PassphraseSource? = nil
+    ) throws(VaultError) -> any KeyProvider {
         switch source {
         case .service(let url):
             guard let open else { throw .noKeyService }
             return try open(url)
-        case .environment(let name): return EnvironmentKeyProvider(variable: name)
-        case .file(let path): return FileKeyProvider(path: path)
-        case .directory(let path): return DirectoryKeyProvider(path: path)
+        case .environment(let name): return EnvironmentKeyProvider(variable: name, passphrase: passphrase)
+        case .file(let path): return FileKeyProvider(path: path, passphrase: passphrase)
+        case .directory(let path): return DirectoryKeyProvider(path: path, passphrase: passphrase)
         case .command(let executable, let arguments):
-            return CommandKeyProvider(executable: executable, arguments: arguments)
+            return CommandKeyProvider(
+                executable: executable, arguments: arguments, passphrase: passphrase)
         case .descriptor(let number):
             // Inherited descriptors do not close on exec; those that this program opened do.
             guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notInherited(number) }
-            return try FileDescriptorKeyProvider(descriptor: number)
+            return try FileDescriptorKeyProvider(descriptor: number, passphrase: passphrase)
         }
     }
 

@@ -2,23 +2,66 @@ public import SystemPackage
 public import VaultBase
 public import VaultFileSystem
 
-/// Files of vault keys: JWK Sets (RFC 7517, section 5), mode 0600.
+/// Files of vault keys: JWK Sets (RFC 7517, section 5), mode 0600; or with a passphrase, JWEs of such sets.
 public enum VaultKeyFile {
     /// Generates a 256-bit key and writes it durably with mode 0600; returns its ID.
     ///
-    /// - Throws: ``VaultBase/VaultError`` of category `unwritable` when the name exists or can't be created; `io`.
+    /// - Throws: ``VaultBase/VaultError`` of category `unwritable` when the name exists or can't be created; `key` for the passphrase; `io`.
     @discardableResult
-    public static func generate(at path: FilePath) throws(VaultError) -> KeyID {
+    public static func generate(at path: FilePath, passphrase: PassphraseSource? = nil) throws(VaultError)
+        -> KeyID
+    {
         let key = try VaultKey.generate()
-        try write(KeyRing(vaultKeys: [key]), to: path, replacing: false)
+        try write(KeyRing(vaultKeys: [key]), to: path, passphrase: passphrase)
         return key.id
     }
 
-    /// Writes all keys of a ring durably with mode 0600.
+    /// Writes all keys of a ring to a new file, durably with mode 0600.
     ///
-    /// - Throws: ``VaultBase/VaultError`` of category `unwritable` when the name can't be created, or exists and is not to be replaced; `io`.
-    public static func write(_ ring: KeyRing, to path: FilePath, replacing: Bool) throws(VaultError) {
+    /// - Throws: ``VaultBase/VaultError`` of category `unwritable` when the name exists or can't be created; `key` for the passphrase; `io`.
+    public static func write(_ ring: KeyRing, to path: FilePath, passphrase: PassphraseSource? = nil)
+        throws(VaultError)
+    {
+        try write(ring, to: path, passphrase: passphrase, iterations: EncryptedKeyFile.iterations)
+    }
+
+    /// - Parameter iterations: fewer only for tests with programs that refuse the usual number.
+    package static func write(
+        _ ring: KeyRing, to path: FilePath, passphrase: PassphraseSource?, iterations: Int
+    ) throws(VaultError) {
         let text = try ring.jwkSet()
+        guard let passphrase, passphrase.encryptsNewFiles else {
+            return try put(text, at: path, replacing: false)
+        }
+        let secret = try passphrase.passphrase(for: .new(path.string))
+        let sealed = try EncryptedKeyFile.seal(text, with: secret, iterations: iterations)
+        try DurableFile.write(sealed.span, to: path, permissions: 0o600, replacing: false)
+    }
+
+    /// Writes all keys of a ring in the form of another key file: encrypted with its passphrase, if that file is encrypted.
+    ///
+    /// - Throws: ``VaultBase/VaultError`` of category `unwritable` when the name can't be created, or exists and is not the other file's;
+    ///   `key` for the passphrase; `io`.
+    public static func write(
+        _ ring: KeyRing, to path: FilePath, like other: FilePath, passphrase: PassphraseSource?
+    ) throws(VaultError) {
+        let text = try ring.jwkSet()
+        guard try isEncrypted(other) else { return try put(text, at: path, replacing: path == other) }
+        guard let passphrase else { throw .encryptedKeys(at: other.string) }
+        let secret = try passphrase.passphrase(for: .existing(other.string))
+        let sealed = try EncryptedKeyFile.seal(text, with: secret)
+        try DurableFile.write(sealed.span, to: path, permissions: 0o600, replacing: path == other)
+    }
+
+    private static func isEncrypted(_ path: FilePath) throws(VaultError) -> Bool {
+        let text = try SecretBytes(ofPrivateFile: path, "the key file")
+        let file = try EncryptedKeyFile(ifIn: text, place: path.string)
+        return file != nil
+    }
+
+    private static func put(_ text: borrowing SecretBytes, at path: FilePath, replacing: Bool)
+        throws(VaultError)
+    {
         try text.withBytes { (bytes) throws(VaultError) in
             try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: replacing)
         }
@@ -26,15 +69,24 @@ public enum VaultKeyFile {
 
     /// Generates a 256-bit key and writes the same format to a pipe, such as a secret store's client; returns its ID.
     @discardableResult
-    public static func generate(into pipe: borrowing OpenFile) throws(VaultError) -> KeyID {
+    public static func generate(into pipe: borrowing OpenFile, passphrase: PassphraseSource? = nil)
+        throws(VaultError) -> KeyID
+    {
         let key = try VaultKey.generate()
-        try write(KeyRing(vaultKeys: [key]), into: pipe)
+        try write(KeyRing(vaultKeys: [key]), into: pipe, passphrase: passphrase)
         return key.id
     }
 
     /// The same of all keys of a ring.
-    public static func write(_ ring: KeyRing, into pipe: borrowing OpenFile) throws(VaultError) {
+    public static func write(
+        _ ring: KeyRing, into pipe: borrowing OpenFile, passphrase: PassphraseSource? = nil
+    ) throws(VaultError) {
         let text = try ring.jwkSet()
+        if let passphrase, passphrase.encryptsNewFiles {
+            let secret = try passphrase.passphrase(for: .new("standard output"))
+            let sealed = try EncryptedKeyFile.seal(text, with: secret)
+            return try pipe.writeNext(sealed.span)
+        }
         try text.withBytes { (bytes) throws(VaultError) in try pipe.writeNext(bytes) }
     }
 }
