@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 need_swift
 # shellcheck disable=SC2086 # a list of words
 need_packages $build_packages python3 python3-venv curl nginx-light rclone rsync zip xz-utils bzip2 zstd p7zip-full \
-    libarchive-tools strace time dpkg openssl man-db
+    libarchive-tools strace time dpkg openssl man-db jose
 
 # The outside judges, in a private virtual environment, while the build runs.
 venv=$PWD/.build-judges

@@ -48,7 +48,9 @@ public enum AESKeyWrap {
     }
 
     /// Unwraps under 16, 24 or 32 bytes (`A128KW`, `A192KW`, `A256KW`); nil when the wrapping key is wrong, or the bytes were changed.
-    static func unwrap(_ wrapped: Span<UInt8>, underAnySize wrappingKey: borrowing SecretBytes) -> SecretBytes? {
+    static func unwrap(_ wrapped: Span<UInt8>, underAnySize wrappingKey: borrowing SecretBytes)
+        -> SecretBytes?
+    {
         guard isWrapped(wrapped.count) else { return nil }
         let key = SecretBytes(count: wrapped.count - overhead)
         let genuine = key.withMutableBytes { key in

@@ -30,9 +30,11 @@ enum PasswordWrapping: String, CaseIterable {
         -> SecretBytes
     {
         let salt = Array(rawValue.utf8) + [0] + salt
-        guard let passphraseLength = Int32(exactly: passphrase.count), let saltLength = Int32(exactly: salt.count)
+        guard let passphraseLength = Int32(exactly: passphrase.count),
+            let saltLength = Int32(exactly: salt.count)
         else {
-            throw VaultError(.key, "the passphrase is too long", at: "passphrase", remedy: "give a shorter one")
+            throw VaultError(
+                .key, "the passphrase is too long", at: "passphrase", remedy: "give a shorter one")
         }
         let key = SecretBytes(count: keyLength)
         key.withMutableBytes { key in
@@ -40,7 +42,8 @@ enum PasswordWrapping: String, CaseIterable {
                 unsafe key.withUnsafeMutableBufferPointer { key in
                     unsafe passphrase.withUnsafeBytes { passphrase in
                         let derived = unsafe PKCS5_PBKDF2_HMAC(
-                            passphrase.bindMemory(to: CChar.self).baseAddress, passphraseLength, salt, saltLength,
+                            passphrase.bindMemory(to: CChar.self).baseAddress, passphraseLength, salt,
+                            saltLength,
                             iterations, hash.pointer, Int32(key.count), key.baseAddress)
                         require(derived == 1, "PBKDF2")
                     }
@@ -101,10 +104,12 @@ enum ContentEncryption: String, CaseIterable {
     /// - Parameters:
     ///   - key: of ``keyLength``; nonce and tag have their lengths, too.
     func open(
-        _ ciphertext: Span<UInt8>, tag: Span<UInt8>, nonce: Span<UInt8>, authenticating associated: Span<UInt8>,
+        _ ciphertext: Span<UInt8>, tag: Span<UInt8>, nonce: Span<UInt8>,
+        authenticating associated: Span<UInt8>,
         key: borrowing SecretBytes
     ) -> SecretBytes? {
-        precondition(key.count == keyLength && nonce.count == nonceLength && tag.count == tagLength, "lengths")
+        precondition(
+            key.count == keyLength && nonce.count == nonceLength && tag.count == tagLength, "lengths")
         return key.withBytes { key in
             guard let mac else {
                 return decrypt(ciphertext, tag: tag, nonce: nonce, authenticating: associated, key: key)
@@ -139,7 +144,8 @@ enum ContentEncryption: String, CaseIterable {
     ) -> SecretBytes? {
         defer { ERR_clear_error() }
         // OpenSSL's CBC holds back a block, and may write one at the end.
-        guard let count = Int32(exactly: ciphertext.count), let associatedCount = Int32(exactly: associated.count)
+        guard let count = Int32(exactly: ciphertext.count),
+            let associatedCount = Int32(exactly: associated.count)
         else { return nil }
         guard let context = unsafe EVP_CIPHER_CTX_new() else { fatalError("out of memory") }
         defer { unsafe EVP_CIPHER_CTX_free(context) }

@@ -20,7 +20,8 @@ public struct Terminal: ~Copyable {
 
     /// Writes a prompt and reads a line without showing it; returns its length, without the end of the line. A signal that
     /// ``TerminationSignals`` catches makes the terminal show characters again.
-    public func readSecretLine(asking prompt: String, into buffer: inout MutableSpan<UInt8>) throws(VaultError)
+    public func readSecretLine(asking prompt: String, into buffer: inout MutableSpan<UInt8>)
+        throws(VaultError)
         -> Int
     {
         try check(vault_hide_echo(file.descriptor), .reading, "read without echo", file.path)

@@ -30,7 +30,9 @@ public struct VaultFolder: Sendable {
     }
 
     /// The same vault with a copy of a host's metadata.
-    func following(_ copy: FilePath) -> VaultFolder { VaultFolder(path, metadata: copy, passphrase: passphrase) }
+    func following(_ copy: FilePath) -> VaultFolder {
+        VaultFolder(path, metadata: copy, passphrase: passphrase)
+    }
 
     /// Whether the published state is the host's, so that the site's folder gets only new files.
     var followsHost: Bool { metadata != siteMetadata }

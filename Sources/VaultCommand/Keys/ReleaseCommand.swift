@@ -62,7 +62,7 @@ struct ReleaseCommand: AsyncParsableCommand {
         let digits = time.description.split { !$0.isNumber }.map { Int($0) ?? 0 }
         guard digits.count >= 5 else { return }
         let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
-        let path = here.pushing(options.vault.folder(keys.passphrase).path).lexicallyNormalized()
+        let path = here.pushing(FilePath(options.vault.path)).lexicallyNormalized()
         // Cron knows no years; a later run ends with an error, since nothing is held.
         Console.answer(
             "\(digits[4]) \(digits[3]) \(digits[2]) \(digits[1]) * assetvault release '\(path)' \(ids.joined(separator: " ")) && assetvault upload '\(path)/site' DESTINATION"

@@ -98,7 +98,9 @@ struct KeyServiceOptions: ParsableArguments {
         var certificates: CertificateAuthorities?
         if let authorities { certificates = try CertificateAuthorities(pem: FilePath(authorities)) }
         var ask: ServiceKeyProvider.Token?
-        if let token = try token() { ask = { () throws(VaultError) in try token.passphrase(for: .existing("token")) } }
+        if let token = try token() {
+            ask = { () throws(VaultError) in try token.passphrase(for: .existing("token")) }
+        }
         return { [certificates, ask] url throws(VaultError) in
             try .service(url, certificateAuthorities: certificates, token: ask)
         }

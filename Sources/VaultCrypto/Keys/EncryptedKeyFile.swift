@@ -53,7 +53,9 @@ struct EncryptedKeyFile: Equatable {
         let parts = text.withBytes { text in
             var parts: [[UInt8]] = [[]]
             for index in text.indices where ![0x20, 0x09, 0x0A, 0x0D].contains(text[index]) {
-                if text[index] == UInt8(ascii: ".") { parts.append([]) } else {
+                if text[index] == UInt8(ascii: ".") {
+                    parts.append([])
+                } else {
                     parts[parts.count - 1].append(text[index])
                 }
                 if parts.count > 5 { break }
@@ -130,17 +132,20 @@ struct EncryptedKeyFile: Equatable {
         }
         guard key.count == header.encryption.keyLength,
             let text = header.encryption.open(
-                ciphertext.span, tag: tag.span, nonce: nonce.span, authenticating: authenticated.span, key: key)
+                ciphertext.span, tag: tag.span, nonce: nonce.span, authenticating: authenticated.span,
+                key: key)
         else {
             throw VaultError(
-                .key, "the encrypted keys were changed", at: place, remedy: "restore the file from your backup")
+                .key, "the encrypted keys were changed", at: place,
+                remedy: "restore the file from your backup")
         }
         return text
     }
 
     /// Encrypts the text of a JWK Set, as a flattened JWE with a newline.
     static func seal(
-        _ text: borrowing SecretBytes, with passphrase: borrowing SecretBytes, iterations: Int = EncryptedKeyFile.iterations
+        _ text: borrowing SecretBytes, with passphrase: borrowing SecretBytes,
+        iterations: Int = EncryptedKeyFile.iterations
     ) throws(VaultError) -> [UInt8] {
         let salt = try SecureRandom.bytes(16)
         let header: JSONObject = [

@@ -117,7 +117,8 @@ public struct DirectoryKeyProvider: RingKeyProvider {
     private func keys(in file: borrowing OpenFile, isDeclared: Bool) throws(VaultError) -> KeyRing? {
         let place = file.path.string
         if isDeclared {
-            return try KeyRing(parsingJWK: SecretBytes(readingAll: file), place: place, passphrase: passphrase)
+            return try KeyRing(
+                parsingJWK: SecretBytes(readingAll: file), place: place, passphrase: passphrase)
         }
         guard try file.status().size <= UInt64(KeyRing.byteLimit) else { return nil }
         let text = try SecretBytes(readingAll: file)

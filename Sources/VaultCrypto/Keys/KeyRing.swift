@@ -51,15 +51,17 @@ public struct KeyRing: Sendable {
 
     /// Ignores a duplicate key.
     mutating func append(_ key: VaultKey) {
-        guard known.insert(key.id).inserted
-            || !vaultKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) })
+        guard
+            known.insert(key.id).inserted
+                || !vaultKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) })
         else { return }
         vaultKeys.append(key)
     }
 
     mutating func append(_ key: InjectedContentKey) {
-        guard known.insert(key.id).inserted
-            || !contentKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) })
+        guard
+            known.insert(key.id).inserted
+                || !contentKeys.contains(where: { $0.id == key.id && $0.secret.equals(key.secret) })
         else { return }
         contentKeys.append(key)
     }
@@ -85,7 +87,8 @@ public struct KeyRing: Sendable {
 
 extension VaultError {
     static func encryptedKeys(at place: String) -> VaultError {
-        VaultError(.key, "the keys are encrypted", at: place, remedy: "give their passphrase", hint: .passphrase)
+        VaultError(
+            .key, "the keys are encrypted", at: place, remedy: "give their passphrase", hint: .passphrase)
     }
 }
 
@@ -115,7 +118,8 @@ extension KeyRing {
     }
 
     /// Nil for a JSON object that is not a JWK or JWK Set, nor a JWE.
-    init?(ifJWK text: borrowing SecretBytes, place: String, passphrase: PassphraseSource?) throws(VaultError) {
+    init?(ifJWK text: borrowing SecretBytes, place: String, passphrase: PassphraseSource?) throws(VaultError)
+    {
         if let file = try EncryptedKeyFile(ifIn: text, place: place) {
             guard let passphrase else { throw .encryptedKeys(at: place) }
             self = try passphrase.open(file, place: place)

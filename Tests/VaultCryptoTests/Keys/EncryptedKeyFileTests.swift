@@ -24,9 +24,11 @@ import VaultCrypto
 
     @Test("RFC 7517, appendix C: the key is an RSA key, which is no vault key")
     func published() {
-        let right = Self.refusal(Self.rfc7517, Self.passphrase("Thus from my lips, by yours, my sin is purged."))
+        let right = Self.refusal(
+            Self.rfc7517, Self.passphrase("Thus from my lips, by yours, my sin is purged."))
         #expect(right?.problem == "\"kty\" is not \"oct\"")
-        let wrong = Self.refusal(Self.rfc7517, Self.passphrase("Thus from my lips, by yours, my sin is purged"))
+        let wrong = Self.refusal(
+            Self.rfc7517, Self.passphrase("Thus from my lips, by yours, my sin is purged"))
         #expect(wrong?.problem == "the passphrase does not open the keys")
         let changed = Self.rfc7517.dropLast() + "Q"
         let damage = Self.refusal(
@@ -58,11 +60,13 @@ import VaultCrypto
         let wrong = FileKeyProvider(path: path, passphrase: Self.passphrase("Secret"))
         #expect(await failure { _ = try await wrong.allKeys() }?.category == .key)
         let none = await failure { _ = try await FileKeyProvider(path: path).allKeys() }
-        #expect(none?.category == .key && none?.problem == "the keys are encrypted" && none?.hint == .passphrase)
+        #expect(
+            none?.category == .key && none?.problem == "the keys are encrypted" && none?.hint == .passphrase)
         for name in ["keys/vault.jwe", "keys/vault"] {
             try folder.write(text, to: name)
         }
-        let all = DirectoryKeyProvider(path: folder.path.appending("keys"), passphrase: Self.passphrase("secret"))
+        let all = DirectoryKeyProvider(
+            path: folder.path.appending("keys"), passphrase: Self.passphrase("secret"))
         #expect(try await all.allKeys().ids == [id.description])
 
         let plain = folder.path.appending("plain.jwks")
@@ -87,10 +91,13 @@ import VaultCrypto
                 let text = try String(contentsOfFile: path.string, encoding: .utf8)
                 #expect(text.contains("\"ciphertext\"") == (original == encrypted))
                 #expect(text.contains("\"k\"") == (original == plain))
-                #expect(try await FileKeyProvider(path: path, passphrase: passphrase).allKeys().ids == ring.ids)
+                #expect(
+                    try await FileKeyProvider(path: path, passphrase: passphrase).allKeys().ids == ring.ids)
             }
         }
-        let refused = await failure { try VaultKeyFile.write(ring, to: encrypted, like: encrypted, passphrase: nil) }
+        let refused = await failure {
+            try VaultKeyFile.write(ring, to: encrypted, like: encrypted, passphrase: nil)
+        }
         #expect(refused?.problem == "the keys are encrypted")
     }
 
@@ -113,15 +120,18 @@ import VaultCrypto
         #expect(asked.count == 3)
     }
 
-    @Test("headers that no file of keys has", arguments: [
-        (#""alg":"RSA-OAEP""#, "\"alg\""), (#""alg":"PBES2-HS512""#, "\"alg\""), (#""alg":1"#, "\"alg\""),
-        (#""enc":"A256CTR""#, "\"enc\""), (#""enc":null"#, "\"enc\""), (#""p2c":999"#, "\"p2c\""),
-        (#""p2c":10000001"#, "\"p2c\""), (#""p2c":-1"#, "\"p2c\""), (#""p2c":9007199254740991"#, "\"p2c\""),
-        (#""p2c":"1000""#, "\"p2c\""), (#""p2c":1e6"#, "header"), (#""p2s":"AAECAwQFBg""#, "\"p2s\""),
-        (#""p2s":"AAECAwQFBgc=""#, "\"p2s\""), (#""p2s":[]"#, "\"p2s\""), (#""zip":"DEF""#, "\"zip\""),
-        (#""crit":["exp"]"#, "\"crit\""), (#""cty":"JWT""#, "\"cty\""), (#""cty":7"#, "\"cty\""),
-        (#""p2c":2000,"p2c":2000"#, "header"), (#""x":"#, "header"),
-    ])
+    @Test(
+        "headers that no file of keys has",
+        arguments: [
+            (#""alg":"RSA-OAEP""#, "\"alg\""), (#""alg":"PBES2-HS512""#, "\"alg\""), (#""alg":1"#, "\"alg\""),
+            (#""enc":"A256CTR""#, "\"enc\""), (#""enc":null"#, "\"enc\""), (#""p2c":999"#, "\"p2c\""),
+            (#""p2c":10000001"#, "\"p2c\""), (#""p2c":-1"#, "\"p2c\""),
+            (#""p2c":9007199254740991"#, "\"p2c\""),
+            (#""p2c":"1000""#, "\"p2c\""), (#""p2c":1e6"#, "header"), (#""p2s":"AAECAwQFBg""#, "\"p2s\""),
+            (#""p2s":"AAECAwQFBgc=""#, "\"p2s\""), (#""p2s":[]"#, "\"p2s\""), (#""zip":"DEF""#, "\"zip\""),
+            (#""crit":["exp"]"#, "\"crit\""), (#""cty":"JWT""#, "\"cty\""), (#""cty":7"#, "\"cty\""),
+            (#""p2c":2000,"p2c":2000"#, "header"), (#""x":"#, "header"),
+        ])
     func headers(member: String, problem: String) {
         let name = member.prefix { $0 != ":" }
         let good = [
@@ -151,7 +161,8 @@ import VaultCrypto
         texts += [good + ".", good + "." + good, "e", "....", "e....", ".....", "\u{0}"]
         let encoded = parts[0]
         for members in [
-            #""ciphertext":"AA""#, #""ciphertext":1,"protected":"\#(encoded)""#, #""ciphertext":"","protected":"""#,
+            #""ciphertext":"AA""#, #""ciphertext":1,"protected":"\#(encoded)""#,
+            #""ciphertext":"","protected":"""#,
             #""ciphertext":"AA","protected":"\#(encoded)","header":{"p2c":1000}"#,
             #""ciphertext":"AA","protected":"\#(encoded)","header":[]"#,
             #""ciphertext":"AA","protected":"\#(encoded)","unprotected":1"#,

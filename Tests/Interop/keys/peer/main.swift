@@ -34,7 +34,9 @@ do throws(VaultError) {
         }
     case "list":
         var providers: [any KeyProvider] = []
-        for spec in arguments { providers.append(try KeySpec(parsing: spec).provider(passphrase: passphrase)) }
+        for spec in arguments {
+            providers.append(try KeySpec(parsing: spec).provider(passphrase: passphrase))
+        }
         let ring = try await CombinedKeyProvider(providers).allKeys()
         for key in ring.vaultKeys { print(line("vault", key.id, key.secret)) }
         for key in ring.contentKeys { print(line("content", key.id, key.secret)) }
