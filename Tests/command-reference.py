@@ -97,7 +97,10 @@ def meaning(argument, escaped=escaped):
 
 def arguments(command):
     """Those that the help of this command explains."""
-    return [a for a in command.get("arguments", []) if a["shouldDisplay"] and a["valueName"] not in ("help", "version")]
+    return [
+        a for a in command.get("arguments", [])
+        if a["shouldDisplay"] and not (a["kind"] == "flag" and a["valueName"] in ("help", "version"))
+    ]
 
 
 def section(command, path, level):

@@ -76,10 +76,11 @@ struct GivenVersions {
     /// The member's next value; nil where the listings show all numbers.
     ///
     /// - Parameters:
-    ///   - next: the highest number of each pack that is listed from now on.
-    ///   - replaced: roles that are signed anew. The numbers of their unfinished files would be known no longer, nor, with new top-level
-    ///     targets, those of roles that only unfinished ones name.
-    ///   - roles: those that list packs from now on.
+    ///   - next: the highest number of each pack in the new listings.
+    ///   - replaced: the roles that get a new signed file. It takes the place of their unfinished files, so the member keeps the numbers
+    ///     in these. New top-level targets also take the place of unfinished ones: the member keeps the numbers of all roles that only
+    ///     those named.
+    ///   - roles: all that list packs in the new site.
     func member(
         listing next: [PackID: UInt64], replacing replaced: Set<MetadataRole>, in roles: Set<MetadataRole>
     ) -> JSONValue? {

@@ -14,28 +14,29 @@ struct ProposedChange {
     var names: PackNames?
     /// The deliveries of teams that are published with it.
     var deliveries: [TeamDelivery]
-    /// Of the keys that the root names.
+    /// Which keys the root will name; nil if they do not change.
     var keys: KeyChange?
     /// The new text of `vault.json`; nil if it does not change.
     var settings: VaultSettings?
 
-    /// A change of the root, or of the key in a role's own file and the root.
     enum KeyChange {
+        /// The root names other keys, which are made or kept elsewhere.
         case root(RootChange)
+        /// The vault makes a new key for a role, and the root names it.
         case rotation(TopLevelRole)
 
-        /// The key that the root will name, if it was made elsewhere.
+        /// The key made elsewhere that the root will name; nil where there is none.
         var addedKey: VerifyingKey? { if case .root(let change) = self { change.addedKey } else { nil } }
     }
 
     /// Where a change is written.
     enum Output {
-        /// Into the vault: it is carried out.
+        /// Into the vault.
         case vault
-        /// Only new packs, into a folder that is thrown away: it is reported.
+        /// Nowhere: the change is only reported. New packs are sealed into this folder, which is removed afterwards.
         case scratch(FilePath)
 
-        /// Nil for the vault.
+        /// The folder for new packs; nil for the vault.
         var scratch: FilePath? { if case .scratch(let folder) = self { folder } else { nil } }
     }
 }
@@ -46,7 +47,7 @@ public struct MetadataReport: Sendable {
     /// Of a dry run: those that would be written where no key is missing.
     public internal(set) var toWrite: [String] = []
     public internal(set) var warnings: [Finding] = []
-    /// Of the packs of teams that the site did not list before.
+    /// The length of the packs of teams that the site did not list before.
     var importedBytes: UInt64 = 0
 }
 
@@ -86,9 +87,10 @@ extension AuthorSession {
         change.listing[settings.structure.sourceChannel] ?? sourceListing.records
     }
 
-    /// Writes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its site's folder,
-    /// to be uploaded, the timestamp last: the host's own where no other was signed, as with a root alone. A file of that name in
-    /// this folder was never uploaded, so it is replaced.
+    /// Writes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host works on a copy of the host's metadata;
+    /// it also writes the files into the folder of its site, from where they are uploaded, the timestamp last. Where no timestamp was
+    /// signed, as with a root alone, that is the host's own. Older files of these names in the folder were never uploaded, so they are
+    /// replaced.
     func write(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
         let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
         guard vault.followsHost else { return tree }

@@ -43,8 +43,8 @@ struct CurrentSite {
     /// Nil before anything was published.
     let tree: TargetTree?
     let root: VerifiedRoot
-    /// Whether the host has other content under the version that was last published from here: clients of either
-    /// accept only a higher version.
+    /// Whether the host has other content under the number of the version that was last published from here. Some clients have seen
+    /// the one, some the other; both accept only a higher number.
     let isReplacement: Bool
     let warnings: [Finding]
 
@@ -81,8 +81,8 @@ struct CurrentSite {
         warnings = []
     }
 
-    /// Throws `missing` where a file of a role is gone that the vault signs itself, and what is wrong with another one: its packs would look
-    /// new, and get numbers that clients have.
+    /// Throws `missing` where the file of a role is gone that the vault signs itself, and the refusal of such a file that is wrong.
+    /// Without the file the packs of the role would look new, and get numbers that clients have already seen.
     private static func tree(
         in metadata: MetadataFolder, pinnedRoot: [UInt8]
     ) async throws(VaultError) -> TargetTree {
@@ -116,39 +116,6 @@ struct CurrentSite {
 extension MetadataRole {
     /// Whether its packs are a site's own, and not a team's.
     var listsOwnPacks: Bool { self == .targets || OwnRoles.contains(self) }
-}
-
-/// The targets that a vault itself lists.
-struct OwnPacks {
-    let packs: [ListedPack]
-    /// Targets that are not packs, or not completely readable; they stay listed.
-    let otherTargets: [TargetRecord]
-
-    var records: [TargetRecord] { otherTargets + packs.map(\.target) }
-    var packsByID: [PackID: ListedPack] {
-        Dictionary(packs.map { ($0.pack.id, $0) }) { first, _ in first }
-    }
-    var hasOpaqueNames: Bool { PackNames.areNeeded(for: packs.map(\.target)) }
-
-    init(of records: [TargetRecord]) {
-        var packs: [ListedPack] = []
-        var otherTargets: [TargetRecord] = []
-        for record in records {
-            // The content of a newer release is not changed.
-            if let listing = try? ListedPack(record), listing.isComplete {
-                packs.append(listing)
-            } else {
-                otherTargets.append(record)
-            }
-        }
-        self.packs = packs
-        self.otherTargets = otherTargets
-    }
-
-    /// The packs of a resource tree alone.
-    func packs(of family: PackID) -> OwnPacks {
-        OwnPacks(of: packs.filter { $0.pack.offer.family == family }.map(\.target))
-    }
 }
 
 /// The state that a team has published: the metadata of its one role. Another vault's site delegates to that role; the team's own

@@ -39,7 +39,7 @@ public struct SiteStructure: Sendable {
             let count = try bins.integer()
             guard (2...8_192).contains(count), count.nonzeroBitCount == 1 else {
                 throw bins.error(
-                    .usage, "\(count) bins can't be made", remedy: "use a power of two up to 8192")
+                    .usage, "\(count) bins can't be made", remedy: "use a power of two from 2 to 8192")
             }
             binBits = count.trailingZeroBitCount
         }
@@ -71,8 +71,8 @@ public struct SiteStructure: Sendable {
         }
         guard channels.contains(.live) else {
             throw json.error(
-                .usage, "the channel 'live' is not among them, which clients follow that name none",
-                remedy: "add it where it belongs, such as [\"beta\", \"live\"]")
+                .usage, "the channel 'live' is missing, which clients follow unless they name another one",
+                remedy: "add it in its place, such as [\"beta\", \"live\"]")
         }
         return channels
     }

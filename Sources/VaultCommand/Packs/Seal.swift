@@ -164,8 +164,8 @@ struct SealingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How many bytes an archive may unpack to (20GB, 64GiB), however small it is; by default 64 GiB, and more than 256 MiB only up \
-            to 100 times the archive's own length.
+            The most bytes that an archive unpacks to, such as 20GB or 64GiB. The default is 64 GiB, and no more than 100 times the \
+            archive's length unless that is below 256 MiB.
             """, valueName: "bytes"))
     var maxUnpacked: ByteCount?
 
