@@ -1,4 +1,4 @@
-public import VaultBase
+import VaultBase
 
 /// The client's workflow (TUF section 5) over any source and storage. Verified files are stored one by one, so that a
 /// failure keeps earlier ones.
