@@ -22,8 +22,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 name: "Sites",
                 subcommands: [
                     Init.self, Plan.self, Publish.self, Promote.self, ReleaseCommand.self, Restore.self,
-                    Prune.self,
-                    Upload.self, Trust.self, Keys.self, Serve.self, List.self, Audit.self,
+                    Prune.self, Upload.self, Trust.self, Keys.self, Serve.self, List.self, Audit.self,
                 ]),
             CommandGroup(
                 name: "Clients",

@@ -102,11 +102,9 @@ public struct PackNames: Sendable, Equatable {
     ///     for which device it is, so it is listed as on demand.
     public static func listedOffer(of offer: PackOffer, family: PackID?, isForEveryDevice: Bool) -> PackOffer
     {
-        var listed = PackOffer(
+        PackOffer(
             policy: isForEveryDevice ? offer.policy : .onDemand, family: family, order: offer.order,
-            apps: offer.apps)
-        listed.isHeld = offer.isHeld
-        return listed
+            apps: offer.apps, isHeld: offer.isHeld)
     }
 }
 

@@ -84,7 +84,7 @@ public struct PackOffer: Sendable, Hashable {
     /// From 0 to 100: packs with less are purged first. An app may change it.
     public var preservation: Int64
     /// Whether it waits for its release: clients download and verify it although no key of theirs opens it.
-    public var isHeld = false
+    public var isHeld: Bool
 
     public static let standardPreservation: Int64 = 50
 
@@ -113,7 +113,7 @@ public struct PackOffer: Sendable, Hashable {
         policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),
         family: PackID? = nil, order: Int64 = 0, devices: [String: TraitCondition] = [:],
         matching: [String: TraitMatching] = [:], apps: AppVersionRange = .all,
-        preservation: Int64 = standardPreservation
+        preservation: Int64 = standardPreservation, isHeld: Bool = false
     ) {
         self.policy = policy
         self.tags = tags
@@ -124,6 +124,7 @@ public struct PackOffer: Sendable, Hashable {
         self.matching = matching
         self.apps = apps
         self.preservation = preservation
+        self.isHeld = isHeld
     }
 }
 

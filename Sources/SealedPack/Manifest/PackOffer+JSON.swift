@@ -58,8 +58,8 @@ extension PackOffer {
             apps: try vault.optionalObject("apps", at: place).map { json throws(VaultError) in
                 try AppVersionRange(parsing: json, place: place)
             } ?? .all,
-            preservation: try vault.optionalInteger("preservation", at: place) ?? Self.standardPreservation)
-        isHeld = try vault.optionalBool("held", at: place) ?? false
+            preservation: try vault.optionalInteger("preservation", at: place) ?? Self.standardPreservation,
+            isHeld: try vault.optionalBool("held", at: place) ?? false)
         withheldTags = try Self.tags(of: vault.optionalArray(Self.withheldMember, at: place) ?? [], place)
     }
 

@@ -34,7 +34,6 @@ struct GivenVersions {
             }
         listed = Self.numbers(of: roles.flatMap(\.records))
         recorded = if let signer { try Self.recorded(in: signer.document) } else { [:] }
-        unfinishedPacks = unfinished.flatMap(\.records).compactMap { try? ListedPack($0) }.flatMap(\.versions)
         highest = unfinished.map(\.numbers).reduce(Self.highest(recorded, listed), Self.highest)
     }
 
@@ -59,11 +58,17 @@ struct GivenVersions {
 
     /// Whether an unfinished publication gave a pack of these bytes its number, for the same versions of the app.
     func isUnfinished(_ pack: PackManifest) -> Bool {
-        unfinishedPacks.contains { $0.sha256 == pack.sha256 && $0.offer.apps == pack.offer.apps }
+        unfinishedVersions { $0 == pack.id.targetPath }
+            .contains { $0.sha256 == pack.sha256 && $0.offer.apps == pack.offer.apps }
     }
 
-    /// All versions in listings that no snapshot names yet.
-    let unfinishedPacks: [PackManifest]
+    /// The versions in listings that no snapshot names yet.
+    ///
+    /// - Parameter isAsked: whether the packs at a target path count.
+    func unfinishedVersions(at isAsked: (String) -> Bool = { _ in true }) -> [PackManifest] {
+        unfinished.flatMap(\.records).filter { isAsked($0.path) }
+            .compactMap { try? ListedPack($0) }.flatMap(\.versions)
+    }
 
     /// The packs of listings that wait for signatures.
     func pendingPacks(in isAsked: (MetadataRole) -> Bool) -> [PackID: PackManifest] {

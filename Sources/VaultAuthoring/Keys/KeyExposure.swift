@@ -49,9 +49,8 @@ extension AuthorSession {
     func listedVersions(replacing changed: [Channel: [TargetRecord]] = [:]) throws(VaultError)
         -> [ListedVersion]
     {
-        let structure = settings.structure
         let teams = try deliveries()
-        return (structure.channels.isEmpty ? [structure.sourceChannel] : structure.channels).flatMap {
+        return settings.structure.listingChannels.flatMap {
             channel in
             let own = changed[channel].map { OwnPacks(of: $0) } ?? published.ownPacks(in: channel)
             return own.packs.flatMap(\.versions).map {

@@ -192,9 +192,8 @@ extension AuthorSession {
         try await publisher.keys.requireFewEnough(for: settings)
         let names = try await OpaqueNames(
             settings.hasOpaqueNames, after: EarlierPacks(of: session), by: publisher)
-        let structure = settings.structure
         var rekeying = try await ChannelRekeying(
-            of: structure.channels.isEmpty ? [structure.sourceChannel] : structure.channels, in: session,
+            of: settings.structure.listingChannels, in: session,
             for: Recipients(declaredBy: settings, only: released, listedAs: names), by: publisher)
         let shown = await publisher.names(of: rekeying.listed.map(\.pack))
         rekeying.name(by: shown)

@@ -17,35 +17,34 @@ public struct Release: Sendable {
     /// - Throws: `missing` for an ID that `vault.json` does not declare; `usage` where none of them is held; `key` where no key here opens a
     ///   held pack.
     public func run(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
-        try await vault.carryOut(request, preparing: requiringHold, release)
+        try await vault.carryOut(request, release)
     }
 
     /// Reports what ``run(in:)`` would do; no file of the vault changes.
     public func preview(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
-        try await vault.rehearse(request, preparing: requiringHold, release)
-    }
-
-    private func requiringHold(_ settings: inout VaultSettings) throws(VaultError) {
-        for id in ids {
-            guard let source = settings.sources.first(where: { $0.id == id }) else {
-                throw VaultError(
-                    .missing, "the vault declares no pack and no resource tree with this ID",
-                    at: id.description, remedy: "name one of vault.json"
-                ).suggesting(id.description, among: settings.sources.map(\.id.description))
-            }
-            if source.isHeld { try settings.removeHold(of: id) }
-        }
+        try await vault.rehearse(request, release)
     }
 
     private func release(
         in session: AuthorSession, into output: ProposedChange.Output
     ) async throws(VaultError) -> KeyChangeReport {
-        let published = try VaultSettings(reading: session.vault.settings)
-        let held = published.sources.filter { ids.contains($0.id) && $0.isHeld }
-        try await session.requireContentKeys(of: ids)
-        let report = try await session.publishKeys(releasing: Set(ids), into: output)
+        var edited = session
+        var isAnyHeld = false
+        for id in ids {
+            guard let source = session.settings.sources.first(where: { $0.id == id }) else {
+                throw VaultError(
+                    .missing, "the vault declares no pack and no resource tree with this ID",
+                    at: id.description, remedy: "name one of vault.json"
+                ).suggesting(id.description, among: session.settings.sources.map(\.id.description))
+            }
+            guard source.isHeld else { continue }
+            isAnyHeld = true
+            try edited.settings.removeHold(of: id)
+        }
+        try await edited.requireContentKeys(of: ids)
+        let report = try await edited.publishKeys(releasing: Set(ids), into: output)
         // An earlier run may have been interrupted after it had changed the settings.
-        guard !held.isEmpty || !report.rekeyed.isEmpty else {
+        guard isAnyHeld || !report.rekeyed.isEmpty else {
             throw VaultError(
                 .usage, "it is not held: its audiences have its key",
                 at: ids.map(\.description).joined(separator: ", "),
@@ -61,10 +60,9 @@ extension AuthorSession {
         let publisher = try await PackPublisher(for: self)
         let names = try await OpaqueNames(
             settings.hasOpaqueNames, after: EarlierPacks(of: self), by: publisher)
-        var listed = Set(ids)
-        for id in ids { listed.insert(try names.listedID(of: id)) }
-        for pack in try listedVersions().map(\.pack)
-        where listed.contains(pack.id) || pack.offer.family.map(listed.contains) ?? false {
+        var listed: Set<PackID> = []
+        for id in ids { listed.formUnion(try names.listedIDs(of: id)) }
+        for pack in try listedVersions().map(\.pack) where pack.isMade(ofAnyOf: listed) {
             _ = try await publisher.keys.openers().contentKey(
                 pack.contentKeyID, slots: pack.slots, place: pack.id.description)
         }

@@ -80,6 +80,8 @@ public struct ResealingReport: Sendable {
 private struct ResealingPlan {
     let old: [PackManifest]
     let names: OpaqueNames
+    /// What opaque IDs stand for, as far as a given key opens a table.
+    let shown: PackNames
     let given: GivenVersions
     fileprivate(set) var report: ResealingReport
 
@@ -92,9 +94,9 @@ private struct ResealingPlan {
         let chosen = try Self.chosen(selection, of: own, in: session.settings, naming: names)
         let byFile = Dictionary(grouping: chosen, by: \.pack.sha256)
         old = byFile.values.compactMap(\.first?.pack).sorted { ($0.id, $0.version) < ($1.id, $1.version) }
-        let shown = await publisher.names(of: own.map(\.pack))
+        shown = await publisher.names(of: own.map(\.pack))
         var counts: [PackID: UInt64] = [:]
-        let given = given
+        let (given, shown) = (given, shown)
         let packs = old.map { pack in
             counts[pack.id, default: 0] += 1
             return ResealingReport.Pack(
@@ -118,11 +120,8 @@ private struct ResealingPlan {
         guard case .only(let ids) = selection else { return own }
         var chosen: Set<PackID> = []
         for id in ids {
-            // A channel may list readable names beside another one with opaque names.
-            let listed: Set<PackID> = [id, try names.listedID(of: id)]
-            let found = own.map(\.pack).filter {
-                listed.contains($0.id) || $0.offer.family.map(listed.contains) ?? false
-            }
+            let listed = try names.listedIDs(of: id)
+            let found = own.map(\.pack).filter { $0.isMade(ofAnyOf: listed) }
             guard !found.isEmpty else {
                 throw VaultError(
                     .missing, "no channel lists a pack or a resource tree with this ID", at: id.description,
@@ -170,23 +169,23 @@ extension AuthorSession {
             onPack(name, 0)
             let pack = try await publisher.reseal(
                 old, as: plan.report.packs[index].version, under: keys.choice(for: old),
-                compression: keys.source(of: old)?.compression, plan.given
+                compression: keys.source(of: old)?.compression, after: keys.unfinished
             ) { onPack(name, $0) }
             plan.note(pack, at: index)
             sealed[old.sha256] = pack
         }
         let records = try await publisher.records(of: session, replacing: sealed)
-        let shown = await publisher.names(of: plan.old)
         var settings = settings
         try settings.renumberPins(among: sourceListing, to: sealed, naming: plan.names)
         let next = try listedVersions(replacing: records)
         for id in retiredKeys.ids.sorted(by: { $0.description < $1.description }) {
-            plan.report.exposures.append(try await exposure(of: id, after: next, naming: shown))
+            plan.report.exposures.append(try await exposure(of: id, after: next, naming: plan.shown))
         }
         let isPinned = settings.packs.contains { $0.pin != nil }
         let metadata = try await session.publish(
             ProposedChange(
-                listing: records, names: shown, deliveries: deliveries(), settings: isPinned ? settings : nil),
+                listing: records, names: plan.shown, deliveries: deliveries(),
+                settings: isPinned ? settings : nil),
             into: output)
         plan.report.written = metadata.written
         plan.report.warnings += keys.warnings + metadata.warnings
@@ -197,7 +196,8 @@ extension AuthorSession {
 /// A fresh content key for each pack that stands alone, and one for the packs of each resource tree.
 private struct FreshContentKeys {
     private let publisher: PackPublisher
-    private let given: GivenVersions
+    /// What an interrupted run listed.
+    let unfinished: [PackManifest]
     private let replaced: Set<ContentKeyID>
     /// By listed ID.
     private var sources: [PackID: DeclaredSource] = [:]
@@ -207,11 +207,10 @@ private struct FreshContentKeys {
     init(
         of plan: ResealingPlan, in session: AuthorSession, by publisher: PackPublisher
     ) throws(VaultError) {
-        (self.publisher, given) = (publisher, plan.given)
+        (self.publisher, unfinished) = (publisher, plan.given.unfinishedVersions())
         replaced = Set(plan.old.map(\.contentKeyID))
         for source in session.settings.sources {
-            sources[source.id] = source
-            sources[try plan.names.listedID(of: source.id)] = source
+            for id in try plan.names.listedIDs(of: source.id) { sources[id] = source }
         }
     }
 
@@ -221,11 +220,11 @@ private struct FreshContentKeys {
         let group = pack.offer.family ?? pack.id
         if let known = choices[group] { return known }
         // Where an earlier run was interrupted, its key makes the same files again.
-        let unfinished = given.unfinishedPacks.first {
+        let begun = unfinished.first {
             ($0.offer.family ?? $0.id) == group && !replaced.contains($0.contentKeyID)
         }
         let choice = try await ContentKeyChoice(
-            following: unfinished, keys: publisher.keys.openers(), sealingFor: recipients(of: pack))
+            following: begun, keys: publisher.keys.openers(), sealingFor: recipients(of: pack))
         choices[group] = choice
         return choice
     }
@@ -255,10 +254,12 @@ private struct FreshContentKeys {
 extension PackPublisher {
     /// A published version with the same content under another content key.
     ///
-    /// - Parameter number: of the new version. A number that an interrupted run gave is given again only to the same bytes.
+    /// - Parameters:
+    ///   - number: of the new version.
+    ///   - unfinished: what an interrupted run listed. Its numbers are given again only to the same bytes.
     fileprivate func reseal(
         _ old: PackManifest, as number: UInt64, under choice: ContentKeyChoice, compression: Compression?,
-        _ given: GivenVersions, progress: (UInt64) -> Void
+        after unfinished: [PackManifest], progress: (UInt64) -> Void
     ) async throws(VaultError) -> PackManifest {
         let key = try await keys.openers().contentKey(
             old.contentKeyID, slots: old.slots, place: old.id.description)
@@ -270,10 +271,10 @@ extension PackPublisher {
         var order = SealingRequest(
             id: old.id, versioning: .exactly(number), key: choice.key, slots: choice.slots, offer: old.offer,
             compression: self.compression(of: compression))
-        let unfinished = given.unfinishedPacks.filter {
-            $0.id == old.id && $0.contentKeyID == choice.key.id && $0.openedSize == old.openedSize
-        }
-        for earlier in unfinished {
+        for earlier in unfinished
+        where earlier.id == old.id && earlier.contentKeyID == choice.key.id
+            && earlier.openedSize == old.openedSize
+        {
             order.versioning = .exactly(earlier.version)
             let sealed = try await UnnamedPack(
                 sealing: order, source, in: files.folder(of: old.id), progress: progress)
@@ -292,15 +293,14 @@ extension PackPublisher {
         of session: AuthorSession, replacing sealed: [SHA256Digest: PackManifest]
     ) async throws(VaultError) -> [Channel: [TargetRecord]] {
         var records: [Channel: [TargetRecord]] = [:]
-        let structure = session.settings.structure
-        for channel in structure.channels.isEmpty ? [structure.sourceChannel] : structure.channels {
+        for channel in session.settings.structure.listingChannels {
             let listing = session.published.ownPacks(in: channel)
             guard listing.packs.flatMap(\.versions).contains(where: { sealed[$0.sha256] != nil }) else {
                 continue
             }
             var next = listing.otherTargets
             var readable: [PackManifest] = []
-            for listed in listing.packs.sorted(by: { !$0.pack.isNamesTable && $1.pack.isNamesTable }) {
+            for listed in listing.packs.namesTableLast {
                 var versions = listed.versions.map { old in
                     guard var new = sealed[old.sha256] else { return old }
                     new.offer = old.offer

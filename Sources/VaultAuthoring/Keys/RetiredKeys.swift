@@ -51,10 +51,10 @@ struct RetiredKeys: Sendable {
         return keys
     }
 
-    /// The two members; nil where no key is retired.
-    var json: (vaultKeys: JSONValue?, contentKeys: JSONValue?) {
-        (Self.json(ids), Self.json(contentKeys))
-    }
+    /// Of the member ``member``; nil where no vault key is retired.
+    var json: JSONValue? { Self.json(ids) }
+    /// Of the member ``contentMember``; nil where no content key is retired.
+    var contentJSON: JSONValue? { Self.json(contentKeys) }
 
     private static func json(_ ids: Set<some CustomStringConvertible>) -> JSONValue? {
         ids.isEmpty ? nil : .array(ids.map(\.description).sorted().map { .string($0) })

@@ -22,8 +22,8 @@ struct RoleContent {
     var members: KeyValuePairs<String, JSONValue?> {
         [
             TagIndex.member: tags, PackNames.member: hasOpaqueNames ? .bool(true) : nil,
-            GivenVersions.member: lastVersions, RetiredKeys.member: retiredKeys.json.vaultKeys,
-            RetiredKeys.contentMember: retiredKeys.json.contentKeys,
+            GivenVersions.member: lastVersions, RetiredKeys.member: retiredKeys.json,
+            RetiredKeys.contentMember: retiredKeys.contentJSON,
         ]
     }
 }

@@ -107,6 +107,11 @@ extension PackManifest {
     var isNamesTable: Bool { id.isNamesTable }
 }
 
+extension [ListedPack] {
+    /// The table of names last, because it is sealed for the readers of the others.
+    var namesTableLast: [ListedPack] { filter { !$0.pack.isNamesTable } + filter(\.pack.isNamesTable) }
+}
+
 extension PackPublisher {
     /// The table of names to continue. After `restore` a channel may have a table that no given key opens: then the table of
     /// another channel has the key of the names, too.

@@ -27,6 +27,9 @@ struct OpaqueNames {
         if let key { try key.opaqueID(of: id, family: family) } else { id }
     }
 
+    /// The IDs that channels may list a pack or a tree under: one may have readable names beside another one with opaque names.
+    func listedIDs(of id: PackID) throws(VaultError) -> Set<PackID> { [id, try listedID(of: id)] }
+
     /// The ID and the offer that are listed; the declared ones go into the table.
     ///
     /// - Parameter isForEveryDevice: see ``PackNames/listedOffer(of:family:isForEveryDevice:)``.
@@ -51,6 +54,13 @@ extension ContentKey {
         let digest = "q\(opaqueName(of: id.description))"
         guard let family else { return try PackID(digest) }
         return try PackID("q\(opaqueName(of: family.description))/\(digest)")
+    }
+}
+
+extension PackManifest {
+    /// Whether it is a pack, or of a resource tree, with one of these IDs.
+    func isMade(ofAnyOf ids: Set<PackID>) -> Bool {
+        ids.contains(id) || offer.family.map(ids.contains) ?? false
     }
 }
 

@@ -223,8 +223,7 @@ extension PublicationProposal {
         _ packs: [ListedPack], for audiences: (PackManifest) -> [String]?
     ) async throws(VaultError) {
         let sorted = packs.sorted { $0.pack.id < $1.pack.id }
-        // The table of names last, because it is sealed for the readers of the others.
-        for listed in sorted.filter({ !$0.pack.isNamesTable }) + sorted.filter(\.pack.isNamesTable) {
+        for listed in sorted.namesTableLast {
             var versions: [PackManifest] = []
             for var version in listed.versions {
                 try await publisher.files.require(version)

@@ -46,22 +46,23 @@ struct Recipients {
 }
 
 extension PackPublisher {
-    /// Packs of a channel with the present slots, with all versions of each; the table of names last, because it is sealed for the
-    /// readers of the others.
+    /// Packs of a channel with the present slots, with all versions of each.
     fileprivate func rekeyed(
         _ packs: [ListedPack], for recipients: Recipients
     ) async throws(VaultError) -> [(old: ListedPack, versions: [PackManifest])] {
         var rekeyed: [(old: ListedPack, versions: [PackManifest])] = []
-        for old in packs where !old.pack.isNamesTable {
+        for old in packs.namesTableLast {
             var versions: [PackManifest] = []
-            for version in old.versions {
-                versions.append(try await self.rekeyed(version, for: recipients))
+            if old.pack.isNamesTable {
+                versions = [
+                    try await rekey(namesTable: old.pack, forReadersOf: rekeyed.flatMap(\.versions))
+                ]
+            } else {
+                for version in old.versions {
+                    versions.append(try await self.rekeyed(version, for: recipients))
+                }
             }
             rekeyed.append((old, versions))
-        }
-        let readable = rekeyed.flatMap(\.versions)
-        for old in packs where old.pack.isNamesTable {
-            rekeyed.append((old, [try await rekey(namesTable: old.pack, forReadersOf: readable)]))
         }
         return rekeyed
     }

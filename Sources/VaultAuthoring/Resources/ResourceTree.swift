@@ -127,12 +127,10 @@ public struct ResourceTree: Sendable {
     /// The offer of the pack with these labels.
     func offer(of labels: ResourceLabels) -> PackOffer {
         let (policy, order) = categories.category(of: labels.tags)
-        var offer = PackOffer(
+        return PackOffer(
             policy: policy, tags: labels.tags, traits: labels.traits, family: family, order: order,
             devices: labels.devices, apps: apps,
-            preservation: preservation.priority(of: labels.tags))
-        offer.isHeld = source.isHeld
-        return offer
+            preservation: preservation.priority(of: labels.tags), isHeld: source.isHeld)
     }
 
     /// Throws `.usage` for a tag in the settings that no file has.

@@ -31,8 +31,8 @@ struct TeamPublisher {
         var members = old?.json ?? [:]
         members[GivenVersions.member] = try await GivenVersions(of: session).member(
             listing: GivenVersions.numbers(of: records), replacing: [role], in: [role])
-        members[RetiredKeys.member] = session.retiredKeys.json.vaultKeys
-        members[RetiredKeys.contentMember] = session.retiredKeys.json.contentKeys
+        members[RetiredKeys.member] = session.retiredKeys.json
+        members[RetiredKeys.contentMember] = session.retiredKeys.contentJSON
         let trusts = [published.trust] + published.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
         let file = try signing.sign(role, for: trusts, delegatedBy: "the team's vault") {
             [members] version, expires throws(VaultError) in

@@ -57,6 +57,9 @@ public struct SiteStructure: Sendable {
     /// The channel whose packs are made from the sources.
     public var sourceChannel: Channel { channels.first ?? .live }
 
+    /// All channels, that of the sources first: one where none is named.
+    var listingChannels: [Channel] { channels.isEmpty ? [sourceChannel] : channels }
+
     private static func channels(parsing json: LocatedJSON?) throws(VaultError) -> [Channel] {
         guard let json else { return [] }
         var channels: [Channel] = []

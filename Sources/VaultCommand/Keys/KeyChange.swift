@@ -84,7 +84,7 @@ struct KeysRetire: AsyncParsableCommand {
 
     func run() async throws {
         SwapWarning.report()
-        let report = try await KeyReplacement(options.request(keys: keys)).retire(
+        let report = try await KeyReplacement(keys.request(at: options.host)).retire(
             [KeyID(keyID)], in: options.vault.folder(keys.passphrase), isRehearsal: dryRun)
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
     }

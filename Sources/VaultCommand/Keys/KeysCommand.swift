@@ -33,9 +33,9 @@ struct VaultKeyOptions: ParsableArguments {
     @OptionGroup var vault: VaultArgument
     @OptionGroup var host: HostOptions
 
-    func request(keys: KeyOptions? = nil) throws(VaultError) -> AuthorRequest {
-        var request = AuthorRequest(keys: try keys?.cachedProvider(), now: .now)
-        request.keyServices = try keys?.service.opener()
+    /// The request of an author who gives no keys.
+    func request() throws(VaultError) -> AuthorRequest {
+        var request = AuthorRequest(keys: nil, now: .now)
         request.host = try host.site()
         return request
     }
@@ -109,8 +109,9 @@ struct KeysAdd: AsyncParsableCommand {
         commandName: "add",
         abstract: "Make one more key for the vault or an audience.",
         discussion: """
-            The key is added to the audience's file, which stays encrypted if it is; for an audience that vault.json does not declare, keys/NAME.jwks is made and \
-            declared, encrypted with --passphrase. Prints the key's ID. The next 'publish' seals for the key, too.
+            The key is added to the audience's file, which stays encrypted if it is. For an audience that vault.json does not declare, \
+            keys/NAME.jwks is made and declared, encrypted with --passphrase. Prints the key's ID. The next 'publish' seals for the \
+            key, too.
 
             EXAMPLE
               assetvault keys add my-game --audience press
@@ -153,7 +154,7 @@ struct KeysExport: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try await ContentKeyExport.key(
-            of: PackID(pack), in: options.vault.folder(keys.passphrase), options.request(keys: keys))
+            of: PackID(pack), in: options.vault.folder(keys.passphrase), keys.request(at: options.host))
         // The reader of the pack does not know the vault's passphrase.
         if output == "-" {
             try VaultKeyFile.write(ring, into: StandardStreams.output())

@@ -50,7 +50,7 @@ struct KeysReseal: LongCommand {
     func run() async throws {
         let selection: Resealing.Selection =
             try all ? .all : .only(packs.map { text throws(VaultError) in try PackID(text) })
-        let resealing = Resealing(selection, try options.request(keys: keys))
+        let resealing = Resealing(selection, try keys.request(at: options.host))
         let vault = try options.vault.folder(keys.passphrase)
         if dryRun {
             return try await resealing.preview(in: vault).answer(asJSON: json, isDryRun: true)

@@ -5,7 +5,6 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
-import VaultFileSystem
 
 struct ReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,8 +23,7 @@ struct ReleaseCommand: AsyncParsableCommand {
               assetvault release my-game levels/finale
             """)
 
-    @OptionGroup var options: VaultKeyOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup var vault: VaultArgument
 
     @Argument(help: ArgumentHelp("Held packs and resource trees.", valueName: "id"))
     var ids: [String]
@@ -37,35 +35,34 @@ struct ReleaseCommand: AsyncParsableCommand {
             valueName: "time"))
     var time: String?
 
-    @Flag(help: "Report, and change nothing.")
-    var dryRun = false
-
-    @Flag(help: "Print a report as JSON.")
-    var json = false
+    @OptionGroup var options: RelistingOptions
 
     func run() async throws {
         let release = Release(
             of: try ids.map { text throws(VaultError) in try PackID(text) },
-            try options.request(keys: keys))
-        let vault = try options.vault.folder(keys.passphrase)
-        let report = try await dryRun || time != nil ? release.preview(in: vault) : release.run(in: vault)
-        if let time { return try printCronLine(at: time) }
-        report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+            try options.keys.request(at: options.host))
+        let folder = try vault.folder(options.keys.passphrase)
+        if let time { return try await printCronLine(for: release, in: folder, at: time) }
+        let report = try await options.dryRun ? release.preview(in: folder) : release.run(in: folder)
+        report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
     }
 
-    private func printCronLine(at text: String) throws(VaultError) {
+    private func printCronLine(
+        for release: Release, in folder: VaultFolder, at text: String
+    ) async throws(VaultError) {
         guard let time = UTCTime(text), time > .now else {
             throw VaultError(
                 .usage, "'\(text.excerpt)' is not a future time", at: "--at",
                 remedy: "write it as 2027-03-01T18:00:00Z")
         }
-        let digits = time.description.split { !$0.isNumber }.map { Int($0) ?? 0 }
-        guard digits.count >= 5 else { return }
-        let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
-        let path = here.pushing(FilePath(options.vault.path)).lexicallyNormalized()
-        // Cron knows no years; a later run ends with an error, since nothing is held.
+        // What can't be released is said today.
+        _ = try await release.preview(in: folder)
+        // Of year, month, day, hour, minute and second. Cron knows no years; a later run ends with an error, since nothing is held.
+        let fields = time.description.split { !$0.isNumber }.compactMap { Int($0) }
+        let schedule = fields.dropFirst().prefix(4).reversed().map(String.init).joined(separator: " ")
+        let path = try folder.path.absolute
         Console.answer(
-            "\(digits[4]) \(digits[3]) \(digits[2]) \(digits[1]) * assetvault release '\(path)' \(ids.joined(separator: " ")) && assetvault upload '\(path)/site' DESTINATION"
+            "\(schedule) * assetvault release '\(path)' \(ids.joined(separator: " ")) && assetvault upload '\(path)/site' DESTINATION"
         )
         Console.note("nothing was signed or written; cron reads the time in the zone of its machine")
     }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Synchronization
 import SystemPackage
+import UpdateFramework
+import VaultAuthoring
 import VaultBase
 import VaultCrypto
 import VaultFileSystem
@@ -40,6 +42,14 @@ struct KeyOptions: ParsableArguments {
             guard let path = try Self.spec(text).path, try !FileSystem.exists(path) else { continue }
             Console.note("warning: --keys: \(path) does not exist")
         }
+    }
+
+    /// The request of an author who gives these keys.
+    func request(at host: HostOptions) throws(VaultError) -> AuthorRequest {
+        var request = AuthorRequest(keys: try cachedProvider(), now: .now)
+        request.keyServices = try service.opener()
+        request.host = try host.site()
+        return request
     }
 
     /// The places of keys that a program in place of this process would inherit.
@@ -99,7 +109,7 @@ struct KeyServiceOptions: ParsableArguments {
         if let authorities { certificates = try CertificateAuthorities(pem: FilePath(authorities)) }
         var ask: ServiceKeyProvider.Token?
         if let token = try token() {
-            ask = { () throws(VaultError) in try token.passphrase(for: .existing("token")) }
+            ask = { () throws(VaultError) in try token.secret() }
         }
         return { [certificates, ask] url throws(VaultError) in
             try .service(url, certificateAuthorities: certificates, token: ask)

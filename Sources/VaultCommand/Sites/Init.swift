@@ -77,7 +77,7 @@ struct Init: AsyncParsableCommand {
             if path.isRelative, path.components.first?.kind == .regular {
                 return FilePath(path.components.map { _ in ".." }.joined(separator: "/"))
             }
-            return try Folder(opening: "/proc/self").readLink("cwd") ?? "."
+            return try FilePath(".").absolute
         }
     }
 }

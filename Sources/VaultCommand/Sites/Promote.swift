@@ -54,9 +54,7 @@ struct Promote: AsyncParsableCommand {
         }
         let packs = try ids.map { id throws(VaultError) in try PackID(id) }
         let (from, to) = (try Channel(named: origin), try Channel(named: destination))
-        var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
-        request.keyServices = try options.keys.service.opener()
-        request.host = try options.host.site()
+        let request = try options.keys.request(at: options.host)
         var promotion = Promotion(all ? .all : .only(packs), from: from, to: to, request)
         promotion.allowsOlder = allowOlder
         let folder = try vault.folder(options.keys.passphrase)
@@ -70,7 +68,7 @@ struct Promote: AsyncParsableCommand {
     }
 }
 
-/// Options of the commands that list hosted packs again: in another channel, or as before.
+/// Options of the commands that list published packs again: in another channel, as before, or for other keys.
 struct RelistingOptions: ParsableArguments {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var host: HostOptions

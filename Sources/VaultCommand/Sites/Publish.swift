@@ -97,12 +97,10 @@ struct Publish: LongCommand {
         }
         let bars = StepBars()
         defer { bars.finish() }
-        var request = AuthorRequest(keys: try keys.cachedProvider(), now: .now)
-        request.keyServices = try keys.service.opener()
+        var request = try keys.request(at: host)
         request.compression = sealing.compression
         request.unpackingLimit = sealing.unpackingLimit
         request.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
-        request.host = try host.site()
         request.isStrict = strict
         let publish = dryRun ? Publication.preview : Publication.run
         let report = try await publish(
@@ -146,11 +144,17 @@ struct PackArgumentPair {
 }
 
 extension FilePath {
+    /// From the root; a relative path begins at the current folder.
+    var absolute: FilePath {
+        get throws(VaultError) {
+            let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
+            return here.pushing(self).lexicallyNormalized()
+        }
+    }
+
     /// This path, relative to the current folder, as seen from `folder`; absolute where the two share no root.
     func relative(to folder: FilePath) throws(VaultError) -> FilePath {
-        let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
-        let target = here.pushing(self).lexicallyNormalized()
-        let base = here.pushing(folder).lexicallyNormalized()
+        let (target, base) = (try absolute, try folder.absolute)
         var ups = 0
         var shared = base
         while !target.starts(with: shared) {

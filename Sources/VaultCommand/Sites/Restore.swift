@@ -60,9 +60,7 @@ struct Restore: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try vault.folder(options.keys.passphrase)
-        var request = AuthorRequest(keys: try options.keys.cachedProvider(), now: .now)
-        request.keyServices = try options.keys.service.opener()
-        request.host = try options.host.site()
+        var request = try options.keys.request(at: options.host)
         request.acceptsRemovedKeys = acceptRemovedKeys
         let restoration = Restoration(of: try subject(), to: try goal(), request)
         let report: Restoration.Report

@@ -79,6 +79,9 @@ public struct PassphraseSource: Sendable {
         return try cache.passphrase(of: file) { () throws(VaultError) in try read(question) }
     }
 
+    /// A secret that belongs to no file, such as a token. Throws as ``passphrase(for:)`` does.
+    public func secret() throws(VaultError) -> SecretBytes { try passphrase(for: .existing(name)) }
+
     /// The keys of an encrypted file. As the derivation takes long by design, a file is decrypted again only when it has changed.
     func open(_ file: EncryptedKeyFile, place: String) throws(VaultError) -> KeyRing {
         if let known = cache.ring(of: file) { return known }

@@ -35,7 +35,7 @@ import Foundation
         }
         let token = try PassphraseSource(parsing: "env:TOKEN", of: "token")
         let service = try ServiceKeyProvider(
-            url: source, token: { () throws(VaultError) in try token.passphrase(for: .existing("token")) },
+            url: source, token: { () throws(VaultError) in try token.secret() },
             certificateAuthorities: CertificateAuthorities(pem: path("KEY_CA")))
         let platformKey = FileManager.default.contents(atPath: path("PLATFORM_KEY").string) ?? Data()
         return try KeptKeys(
