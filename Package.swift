@@ -48,6 +48,7 @@ let package = Package(
         .library(name: "AssetVault", targets: ["AssetVault"]),
         .library(name: "AssetVaultFoundation", targets: ["AssetVaultFoundation"]),
         .executable(name: "assetvault", targets: ["VaultCommand"]),
+        .plugin(name: "EmbeddedKeys", targets: ["EmbeddedKeys"]),
     ],
     traits: [
         .trait(
@@ -125,6 +126,14 @@ let package = Package(
                 system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
+
+        // Keys that a build puts into an app, masked.
+        .plugin(
+            name: "EmbeddedKeys", capability: .buildTool(), dependencies: ["EmbeddedKeysTool"],
+            path: "Sources/EmbeddedKeys"),
+        .executableTarget(
+            name: "EmbeddedKeysTool",
+            dependencies: ["VaultBase", "VaultFileSystem", "VaultCrypto", system], swiftSettings: settings),
 
         // What tests share.
         .target(

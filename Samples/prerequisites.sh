@@ -62,7 +62,7 @@ build_app() {
     set -- "$1" $shipped --package-path "Samples/$1" --scratch-path .build --disable-build-manifest-caching
     name=$1
     shift
-    swift build "$@" --product "$name" >&2
+    swift build "$@" --product "$name" >&2 || return 1
     app=$(swift build "$@" --show-bin-path)/$name
 }
 

@@ -35,6 +35,8 @@ part tagged sh Samples/tagged.sh
 part studio sh Samples/studio.sh
 part requests sh Samples/requests.sh
 part keyservice sh Samples/keyservice.sh
+# Here, as it builds a release app several times.
+part embedded sh Samples/embedded.sh
 part own-transport sh Tests/OwnTransport/run.sh
 part fuzzing sh Tests/Fuzzing/run.sh 600
 part planted-faults env -u ASSETVAULT_COMMAND -u REQUEST_PEER sh Tests/PlantedFaults/run.sh

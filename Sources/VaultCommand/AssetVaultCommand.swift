@@ -47,6 +47,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 try command.run()
             }
             try Console.requireAnswered()
+            SwapWarning.reportOverflow()
             ProgressOutput.end()
         } catch let error as VaultError {
             fail(error)
@@ -69,13 +70,14 @@ struct AssetVaultCommand: AsyncParsableCommand {
     }
 
     private static func fail(_ error: VaultError) -> Never {
+        SwapWarning.reportOverflow()
         if !ProgressOutput.end(error) { Console.error(error) }
         exit(withError: ExitCode(error.category.exitCode))
     }
 }
 
 extension VaultError.Category {
-    /// The exit code of this kind of failure: as in `sysexits.h` where that has one.
+    /// The exit code of this kind of failure. The numbers are in the range of `sysexits.h`; 67, 72 and 78 have other meanings here.
     var exitCode: Int32 {
         switch self {
         case .usage: 64

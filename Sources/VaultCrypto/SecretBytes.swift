@@ -16,7 +16,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
         precondition(count >= 0, "a count of bytes is never negative")
         // At least one byte, as an empty allocation has no address.
         let size = max(count, 1)
-        guard let memory = unsafe CRYPTO_secure_zalloc(size, #fileID, 0) ?? CRYPTO_zalloc(size, #fileID, 0)
+        guard let memory = unsafe CRYPTO_secure_zalloc(size, #fileID, 0) ?? SecureHeap.overflow(size)
         else {
             fatalError("out of memory")
         }
@@ -102,6 +102,17 @@ public enum SecureHeap {
 
     /// The result of ``initialise(bytes:)``; nil before it was called.
     public static var reached: State? { state.withLock { $0 } }
+
+    private static let overflowed = Atomic(false)
+
+    /// True once a secret found no room on the secure heap. It is on the ordinary heap, and wiped there.
+    public static var hasOverflowed: Bool { overflowed.load(ordering: .relaxed) }
+
+    /// Memory of the ordinary heap.
+    fileprivate static func overflow(_ size: Int) -> UnsafeMutableRawPointer? {
+        overflowed.store(true, ordering: .relaxed)
+        return unsafe CRYPTO_zalloc(size, #fileID, 0)
+    }
 
     /// Initialises the heap once; later calls return the first result.
     ///

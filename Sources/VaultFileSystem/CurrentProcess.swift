@@ -1,6 +1,7 @@
 import CVaultSystem
 import Glibc
-import SystemPackage
+import Synchronization
+public import SystemPackage
 public import VaultBase
 
 /// The environment variables of this process.
@@ -33,6 +34,30 @@ public enum ProcessEnvironment {
     }
 }
 
+extension FilePath {
+    /// From the root; a relative path begins at the current folder.
+    public var absolute: FilePath {
+        get throws(VaultError) {
+            let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
+            return here.pushing(self).lexicallyNormalized()
+        }
+    }
+
+    /// This path, relative to the current folder, as seen from `folder`; absolute where the two share no root.
+    public func relative(to folder: FilePath) throws(VaultError) -> FilePath {
+        let (target, base) = (try absolute, try folder.absolute)
+        var ups = 0
+        var shared = base
+        while !target.starts(with: shared) {
+            shared.removeLastComponent()
+            ups += 1
+        }
+        var path = FilePath(String(repeating: "../", count: ups))
+        path.append(target.components.dropFirst(shared.components.count))
+        return path
+    }
+}
+
 /// Becomes another program, which has this process's number.
 public enum ProcessReplacement {
     /// Does not return. Descriptors are closed, but those that were kept (``OpenHandle/keepOpenAcrossExec()``).
@@ -40,15 +65,14 @@ public enum ProcessReplacement {
     /// - Parameters:
     ///   - command: the program, looked for in `PATH`, and its arguments.
     ///   - variables: added to the environment.
-    ///   - secrets: what the program does not get.
     /// - Throws: `.usage` for an empty command, `.missing` for an unknown program, `.unwritable` for one that can't be started.
     public static func execute(
-        _ command: [String], setting variables: [String: String], withholding secrets: InheritedSecrets
+        _ command: [String], setting variables: [String: String]
     ) throws(VaultError) -> Never {
         guard let program = command.first, !program.isEmpty else {
             throw VaultError(.usage, "no command is named", at: "command", remedy: "write it behind --")
         }
-        try secrets.withhold()
+        try InheritedSecrets.withhold()
         for (name, value) in variables { _ = unsafe setenv(name, value, 1) }
         var arguments = unsafe command.map { unsafe strdup($0) }
         unsafe arguments.append(nil)
@@ -60,18 +84,24 @@ public enum ProcessReplacement {
     }
 }
 
-/// Variables and open descriptors that this process got with secrets in them, and that no other program is to have.
-public struct InheritedSecrets: Sendable {
-    public var variables: [String] = []
-    public var descriptors: [Int32] = []
+/// Variables and open descriptors that this process got with secrets in them. No program that it starts or becomes gets them.
+///
+/// Sources of keys and passphrases note them here, so that none is forgotten where a program is started.
+public enum InheritedSecrets {
+    private static let places = Mutex<(variables: Set<String>, descriptors: Set<Int32>)>(([], []))
 
-    public init() {}
+    public static func note(variable: String) { places.withLock { _ = $0.variables.insert(variable) } }
+
+    public static func note(descriptor: Int32) { places.withLock { _ = $0.descriptors.insert(descriptor) } }
+
+    /// The names of the variables.
+    public static var variables: Set<String> { places.withLock { $0.variables } }
 
     /// Unsets the variables, and has `exec` close the descriptors. Standard input, which programs expect to be open, becomes
     /// empty.
-    fileprivate func withhold() throws(VaultError) {
+    fileprivate static func withhold() throws(VaultError) {
         for name in variables { _ = unsafe unsetenv(name) }
-        for number in descriptors {
+        for number in places.withLock({ $0.descriptors }) {
             if number == STDIN_FILENO {
                 let empty = try OpenFile(device: "/dev/null")
                 try check(vault_replace(empty.descriptor, number), .reading, "close it", "standard input")

@@ -5,7 +5,7 @@ public import VaultCrypto
 public import VaultTransport
 
 /// A service that gives keys to who is entitled to them: `GET URL/KEY-ID` with a bearer token (RFC 6750) answers with a JWK or JWK Set
-/// that has the key, and `GET URL` with all keys of the token, for sealing.
+/// that has the key, or a JWE of one, and `GET URL` with all keys of the token, for sealing.
 ///
 /// What the service says is typed: it does not accept the token (401, ``VaultBase/Finding/Code/keyTokenRefused``), the token gives no
 /// right to the key (403, ``VaultBase/Finding/Code/keyNotGranted``), or it does not know the key (404), as a provider without that key.
@@ -17,6 +17,7 @@ public struct ServiceKeyProvider: KeyProvider {
 
     private let location: SiteLocation
     private let token: Token?
+    private let passphrase: PassphraseSource?
     private let transport: HTTPTransport
     private let retries: RetryPolicy
     private let answers = KeyAnswers()
@@ -27,11 +28,13 @@ public struct ServiceKeyProvider: KeyProvider {
     /// - Parameters:
     ///   - url: `https://HOST/PATH`; http only for this machine.
     ///   - token: the bearer token; nil sends none.
+    ///   - passphrase: of keys that the service sends encrypted (a JWE); nil refuses these.
     ///   - certificateAuthorities: the only authorities to trust; nil trusts the system's.
     /// - Throws: `usage` for another URL, which is not repeated.
     public init(
-        url: String, token: Token?, certificateAuthorities: CertificateAuthorities? = nil,
-        limits: TransportLimits = TransportLimits(), retries: RetryPolicy = RetryPolicy()
+        url: String, token: Token?, passphrase: PassphraseSource? = nil,
+        certificateAuthorities: CertificateAuthorities? = nil, limits: TransportLimits = TransportLimits(),
+        retries: RetryPolicy = RetryPolicy()
     ) throws(VaultError) {
         guard let location = try? SiteLocation(url), case .http = location.address,
             location.isSecure || location.isLoopback
@@ -40,7 +43,7 @@ public struct ServiceKeyProvider: KeyProvider {
                 .usage, "not the URL of a key service", at: "key service",
                 remedy: "give https://HOST/PATH without a query; http only for this machine")
         }
-        (self.location, self.token, self.retries) = (location, token, retries)
+        (self.location, self.token, self.passphrase, self.retries) = (location, token, passphrase, retries)
         transport = HTTPTransport(limits: limits, certificateAuthorities: certificateAuthorities)
     }
 
@@ -72,7 +75,8 @@ public struct ServiceKeyProvider: KeyProvider {
             do throws(TransferFailure) {
                 guard let text = try await answer(at: place, of: name) else { return nil }
                 do throws(VaultError) {
-                    return try KeyRing(parsingJWK: text, place: place.description)
+                    return try KeyRing(
+                        parsingJWK: text, place: place.description, passphrase: passphrase)
                 } catch { throw TransferFailure(error) }
             } catch {
                 failures += 1
@@ -168,9 +172,11 @@ public struct ServiceKeyProvider: KeyProvider {
 extension KeyProvider where Self == ServiceKeyProvider {
     /// A service that gives keys to who is entitled to them; see ``ServiceKeyProvider``.
     public static func service(
-        _ url: String, certificateAuthorities: CertificateAuthorities? = nil, token: ServiceKeyProvider.Token?
+        _ url: String, passphrase: PassphraseSource? = nil,
+        certificateAuthorities: CertificateAuthorities? = nil, token: ServiceKeyProvider.Token?
     ) throws(VaultError) -> Self {
-        try ServiceKeyProvider(url: url, token: token, certificateAuthorities: certificateAuthorities)
+        try ServiceKeyProvider(
+            url: url, token: token, passphrase: passphrase, certificateAuthorities: certificateAuthorities)
     }
 }
 

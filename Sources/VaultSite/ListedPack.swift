@@ -4,8 +4,8 @@ public import VaultBase
 
 /// A pack that a site lists, and its target record.
 ///
-/// Beside the version that the record describes it may hold others, for other versions of the app. Their files have the names
-/// that they got when they were the only one: below `targets/`, the digest before the pack's name.
+/// Beside the version that the record describes it may hold others, for other versions of the app. Each file keeps its own name,
+/// `targets/…/DIGEST.NAME`.
 public struct ListedPack: Sendable {
     /// The version that the record itself describes; see ``version(for:)``.
     public private(set) var pack: PackManifest
@@ -18,9 +18,9 @@ public struct ListedPack: Sendable {
     /// Whether this release can read all versions that the record holds.
     public let isComplete: Bool
 
-    /// See ``TagGrants/rank(of:)``; 0 for a listing that is not a client's.
+    /// See ``TagGrants/rank(of:)``; 0 if read without grants.
     public private(set) var rank = 0
-    /// See ``TargetRecord/signer``; nil for a listing that is not a client's.
+    /// See ``TargetRecord/signer``; nil if read without grants.
     public private(set) var signer: MetadataRole?
     /// Nil for a pack of the site's own.
     public var team: MetadataRole? { rank == 0 ? nil : signer }

@@ -3,8 +3,8 @@ import Foundation
 import SystemPackage
 import Testing
 import VaultBase
-
 import VaultTransport
+
 @testable import VaultHTTP
 
 /// The certificates and TLS versions that a client accepts.

@@ -108,7 +108,7 @@ final class TrafficCounter: Sendable {
     func add(_ count: Int, isMetered: Bool) {
         let due = counts.withLock { counts -> UInt64 in
             let sum = (counts[isMetered] ?? 0) + UInt64(count)
-            // The metadata's way to a site is kept longer than a command runs.
+            // The counter of metadata may live longer than the command, so it logs at once.
             let isDue = pack == nil || sum >= Self.logged
             counts[isMetered] = isDue ? 0 : sum
             return isDue ? sum : 0
@@ -180,16 +180,6 @@ struct TrafficReading {
         // A copy: a slice keeps its whole day.
         packs[ArraySlice(Array(name))] = id
         return id
-    }
-}
-
-extension TrafficLog {
-    /// The entries of one day.
-    func entries(on day: String) -> [Entry] {
-        var reading = TrafficReading(self)
-        var found: [Entry] = []
-        reading.forEachEntry(on: day) { found.append($0) }
-        return found
     }
 }
 

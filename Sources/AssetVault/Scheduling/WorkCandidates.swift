@@ -2,7 +2,8 @@ import SealedPack
 
 /// The packs of a ``WorkSchedule`` that could be worked on now, in order.
 ///
-/// Beginnings and ends change it, so that a start does not look at all packs of a large site; after other changes it is made again.
+/// It is updated in place when an item starts or ends, so that a start does not look at all packs of a large site. Any other change
+/// rebuilds it.
 struct WorkCandidates {
     /// What each pack is wanted for.
     private var wanted: [PackID: [Candidate]] = [:]
@@ -41,7 +42,7 @@ struct WorkCandidates {
         essentialCount = candidates.count(where: \.isEssential)
     }
 
-    /// The items of the first ones.
+    /// The items to work on now: at most `count`, all with the first one's priority.
     mutating func first() -> Set<Int> {
         if let chosen { return chosen }
         let able = (line.first(count) + (essentialCount == 0 ? waiting.first(count) : [])).sorted()
@@ -79,7 +80,7 @@ struct WorkCandidates {
         chosen = nil
     }
 
-    /// The first one is the last here: most changes are there.
+    /// Sorted from last to first, because most changes are at the front.
     private struct Line {
         private var candidates: [Candidate]
 
@@ -108,7 +109,7 @@ struct WorkCandidates {
         }
     }
 
-    /// One pack: of several batches that want it one works on it, as soon as any of them wants it.
+    /// One pack. If several batches want it, one item does the work.
     private struct Candidate: Comparable {
         let number: Int
         let priority: LoadingPriority

@@ -38,8 +38,8 @@ struct StoredSite: Sendable {
         return view
     }
 
-    /// The same with the metadata that a downloader refreshed since, where a pack that waits is not listed otherwise. They are
-    /// adopted, and the given root is pinned where the app has none yet.
+    /// As ``view()``. If a waiting pack is not listed, newer metadata of a downloader is adopted first, and the given root is pinned
+    /// if the app has none yet.
     ///
     /// - Parameter waiting: the packs that wait and were not accepted yet, by the digests in their names.
     func view(listing waiting: [PackID: Set<SHA256Digest>]) async throws(VaultError) -> SiteView? {
@@ -70,9 +70,10 @@ struct StoredSite: Sendable {
         }
     }
 
-    /// The first result by what the app verified before refreshes that did not read all delegated roles again, or brought names
-    /// that are not opened yet, the newest first: it knows loaded packs that the present view does not know. Each is one state of
-    /// the site, and counts only while its signers are still authorised. Nil where there is no result.
+    /// Runs `body` on earlier verified states of the site, the newest first, and returns its first result; nil if there is none.
+    ///
+    /// Earlier states may list loaded packs that the present one does not: a later refresh did not read all delegated roles again, or
+    /// brought names that are not opened yet. A state counts only while its signers are still authorised.
     func firstEarlier<Result>(
         before present: SiteView, _ body: (SiteView) async throws(VaultError) -> Result?
     ) async throws(VaultError) -> Result? {

@@ -4,8 +4,10 @@ import UpdateFramework
 import VaultBase
 import VaultFileSystem
 
-/// Brings a store into a consistent state after a process died. Recovery looks at every pack, so it happens only then: a
-/// process that is about to change the store leaves a mark, which stays when the process is killed.
+/// Brings a store into a consistent state after a process died.
+///
+/// A process that is about to change the store leaves a mark, which stays when the process is killed. All packs are recovered only
+/// if a mark exists; without one, an app recovers the packs whose versions are in access alone.
 struct StoreRecovery: Sendable {
     let store: StoreAccess
 
@@ -13,7 +15,7 @@ struct StoreRecovery: Sendable {
     private var role: StoreRole { store.role }
     private var records: PackRecords { store.records }
 
-    /// The mark of this process, as long as the value is there.
+    /// Marks this process as working until the value is released.
     func beginWork() throws(VaultError) -> ScratchFile {
         let work = layout.work(of: role)
         try FileSystem.createFolders(work, permissions: layout.permissions(of: role).folders)
@@ -131,40 +133,5 @@ struct StoreRecovery: Sendable {
         var folders = [(recordFolder, layout.area(of: role)), (layout.waiting(of: id), layout.shared)]
         if role == .app { folders.append((layout.home(of: id), layout.permanent)) }
         for (folder, area) in folders { try layout.openFolder(folder, in: area)?.removeAbandonedScratch() }
-    }
-}
-
-/// The steps of a pack, each done when it is reached. Tests end the process at each of them; a release build does nothing.
-enum StagingStep: String, CaseIterable {
-    case downloadRecorded
-    case downloadClaimed
-    case tailVerified
-    /// Reached by the pack that is put together, by this name.
-    case pieceWritten
-    /// The same for a piece that another pack had.
-    case pieceReused
-    case downloadVerified
-    case downloadNamed
-    case packShared
-    case shareRecorded
-    case openingBegan
-    case treeWritten
-    case manifestSaved
-    case tailSaved
-    case versionRenamed
-    case versionActivated
-    case activationRecorded
-    case downloadCleared
-    case removalRecorded
-    case linkRemoved
-    case versionsRemoved
-    case waitingRemoved
-    case scratchRecovered
-    case recordRecovered
-
-    func reached() {
-        #if DEBUG
-            FailPoint.reach(rawValue)
-        #endif
     }
 }

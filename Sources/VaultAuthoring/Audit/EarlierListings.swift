@@ -67,7 +67,7 @@ struct EarlierListings {
                         Finding(
                             .note, "gone",
                             "it is missing, and \(listing.metadata) lists it: it can't be restored",
-                            at: place, remedy: "put a backup of it there, if it may be needed"))
+                            at: place, remedy: "put the publisher's copy there, if it may be needed"))
                     continue
                 }
                 let file = OpenFileReference(try OpenFile(reading: path))

@@ -10,13 +10,13 @@ extension Finding {
         return Finding(
             .error(.corrupt), "contested-content-key",
             "the site lists the packs \(names) with one content key",
-            at: place, remedy: "find out who signed the one that is not the pack's, and publish without it")
+            at: place, remedy: "find out who listed another pack's key, and publish without that listing")
     }
 
     /// A table of opaque names that is missing or damaged.
     static func lostNames(at place: String) -> Finding {
         Finding(
-            .note, "lost-names", "without this table clients find no pack that it names by its name or a tag",
+            .note, "lost-names", "clients can't find packs by name or tag without this table",
             at: place, remedy: "put the publisher's copy of it there")
     }
 
@@ -28,7 +28,7 @@ extension Finding {
             at: place, remedy: "publish the vault again")
     }
 
-    /// A file that is needed until no client can need it any more.
+    /// A file that `prune` removes once no client can need it.
     static func prunable(_ problem: String, at place: String) -> Finding {
         Finding(
             .note, "prunable", problem, at: place,
@@ -40,17 +40,26 @@ extension Finding {
         Finding(.error(.corrupt), "damaged", problem, at: place, remedy: remedy)
     }
 
-    /// The first 100 of many notes on a site; the rest are counted.
+    /// The first 100 notes of each code; the rest are counted.
     ///
-    /// - Parameter kind: what the rest are, such as `files that nothing names`.
+    /// - Parameter kind: what the notes are about, such as `files that nothing names`.
     static func first(of notes: [Finding], kind: String, at place: String) -> [Finding] {
-        let rest = notes.dropFirst(100).count
-        guard rest > 0 else { return notes }
-        return notes.dropLast(rest) + [
-            Finding(
-                .note, "prunable", "\(rest) more \(kind)", at: place,
-                remedy: "prune the site: they are removed when no client can need them any more",
-                hint: .pruning)
-        ]
+        var counts: [Code: Int] = [:]
+        for note in notes { counts[note.code, default: 0] += 1 }
+        var shown: [Code: Int] = [:]
+        var findings: [Finding] = []
+        for note in notes {
+            shown[note.code, default: 0] += 1
+            switch shown[note.code, default: 0] {
+            case ...100: findings.append(note)
+            case counts[note.code]:
+                findings.append(
+                    Finding(
+                        note.severity, note.code, "\(counts[note.code, default: 0] - 100) more \(kind)",
+                        at: place, remedy: note.remedy, hint: note.hint))
+            default: break
+            }
+        }
+        return findings
     }
 }

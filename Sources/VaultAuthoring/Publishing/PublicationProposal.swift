@@ -317,7 +317,7 @@ extension PublicationProposal {
             warnings.append(
                 .warning(
                     "retired-key", "the vault key '\(id)' was retired, and opens packs again", at: "keys",
-                    remedy: "publish without it: whoever kept it reads what is published now"))
+                    remedy: "publish without it: someone who kept it reads what is published with it"))
         }
     }
 }

@@ -62,9 +62,9 @@ struct Access: LongCommand {
         let path = folder.path.string
         // The program takes the place of this one, which writes nothing after this.
         ProgressOutput.end()
+        try keys.noteInherited()
         try withExtendedLifetime((access, folder)) { () throws(VaultError) in
-            try ProcessReplacement.execute(
-                command, setting: ["ASSETVAULT_RESOURCES": path], withholding: keys.inherited())
+            try ProcessReplacement.execute(command, setting: ["ASSETVAULT_RESOURCES": path])
         }
     }
 

@@ -15,7 +15,7 @@ struct KeysRekey: AsyncParsableCommand {
             both: metadata alone change. Give the new key to the audience, then --finish: packs are no longer sealed for the old \
             key, and it is retired. Its file stays until 'keys remove'. Interrupted at any point, run the same command again.
 
-            --finish says what the old key still opens, by channel, pack and version. Whoever kept the old key and earlier metadata still \
+            --finish says what the old key still opens, by channel, pack and version. Someone who kept the old key and earlier metadata still \
             reads packs with the same content keys, and later versions of them.
 
             EXAMPLE
@@ -25,7 +25,6 @@ struct KeysRekey: AsyncParsableCommand {
 
     @OptionGroup var options: VaultKeyOptions
     @OptionGroup var audience: AudienceOption
-    @OptionGroup var passphrase: PassphraseOption
 
     @Flag(help: "Take the old keys out of use.")
     var finish = false
@@ -38,14 +37,13 @@ struct KeysRekey: AsyncParsableCommand {
 
     func validate() throws {
         if dryRun, !finish {
-            throw ValidationError("--dry-run needs --finish: nothing is taken from anybody before")
+            throw ValidationError("--dry-run works only with --finish")
         }
     }
 
     func run() async throws {
-        SwapWarning.report()
         let change = KeyReplacement(try options.request())
-        let vault = try options.vault.folder(passphrase)
+        let vault = try options.folder()
         let report =
             try await finish
             ? change.finish(audience.name, in: vault, isRehearsal: dryRun)
@@ -60,7 +58,7 @@ struct KeysRekey: AsyncParsableCommand {
 struct KeysRetire: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire",
-        abstract: "Seal for a key never again.",
+        abstract: "Never seal for a key again.",
         discussion: """
             Takes the key out of the slots of every channel, and out of the file of its audience, which must have another key. The signed \
             metadata remember its ID: from then on 'publish' refuses the key (exit code 64), on every machine. The key stays in \
@@ -70,23 +68,17 @@ struct KeysRetire: AsyncParsableCommand {
               assetvault keys retire my-game 9ZqJ4mX0T6uYc1n2Vw3dQA
             """)
 
-    @OptionGroup var options: VaultKeyOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup var vault: VaultArgument
 
     @Argument(help: ArgumentHelp("The key, as 'keys list' names it.", valueName: "key-id"))
     var keyID: String
 
-    @Flag(help: "Report, and change nothing.")
-    var dryRun = false
-
-    @Flag(help: "Print a report as JSON.")
-    var json = false
+    @OptionGroup var options: RelistingOptions
 
     func run() async throws {
-        SwapWarning.report()
-        let report = try await KeyReplacement(keys.request(at: options.host)).retire(
-            [KeyID(keyID)], in: options.vault.folder(keys.passphrase), isRehearsal: dryRun)
-        report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
+        let report = try await KeyReplacement(options.keys.request(at: options.host)).retire(
+            [KeyID(keyID)], in: vault.folder(options.keys.passphrase), isRehearsal: options.dryRun)
+        report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
     }
 }
 
@@ -103,13 +95,12 @@ struct KeysRemove: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: VaultKeyOptions
-    @OptionGroup var passphrase: PassphraseOption
 
     @Argument(help: ArgumentHelp("The key, as 'keys list' names it.", valueName: "key-id"))
     var keyID: String
 
     func run() async throws {
-        try await KeyReplacement(options.request()).remove(KeyID(keyID), in: options.vault.folder(passphrase))
+        try await KeyReplacement(options.request()).remove(KeyID(keyID), in: options.folder())
     }
 }
 

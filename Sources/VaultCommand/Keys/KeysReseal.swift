@@ -10,10 +10,10 @@ struct KeysReseal: LongCommand {
         commandName: "reseal",
         abstract: "Seal packs again under new content keys, in all channels.",
         discussion: """
-            For content keys that leaked: whoever had a vault key may have kept the content keys it opened. Every listed version of the \
+            For content keys that leaked: someone who had a vault key may have kept the content keys that it opened. Every listed version of the \
             packs is opened, and sealed with the same content and ID under a fresh key and the next version number; the sources are \
-            not read. Clients download these packs again, and all of them are uploaded again: the command says first how much that \
-            is. Versions under the replaced keys are never listed again (exit code 64).
+            not read. Clients download these packs again, and all of them are uploaded again: the command prints both sizes \
+            first. Versions under the replaced keys are never listed again (exit code 64).
 
             Take the leaked vault key out of use before: 'keys rekey', then --finish. Afterwards the report says what each retired \
             vault key still opens, by channel, pack and version.
@@ -23,8 +23,8 @@ struct KeysReseal: LongCommand {
               assetvault keys reseal my-game --all
             """)
 
-    @OptionGroup var options: VaultKeyOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup var vault: VaultArgument
+    @OptionGroup var options: RelistingOptions
 
     @Option(
         name: .customLong("pack"),
@@ -35,13 +35,7 @@ struct KeysReseal: LongCommand {
     @Flag(help: "All packs of the vault.")
     var all = false
 
-    @Flag(help: "Say what would be sealed, and change nothing.")
-    var dryRun = false
-
     @OptionGroup var progress: ProgressOption
-
-    @Flag(help: "Print a report as JSON.")
-    var json = false
 
     func validate() throws {
         if all == !packs.isEmpty { throw ValidationError("give either --pack or --all") }
@@ -50,10 +44,10 @@ struct KeysReseal: LongCommand {
     func run() async throws {
         let selection: Resealing.Selection =
             try all ? .all : .only(packs.map { text throws(VaultError) in try PackID(text) })
-        let resealing = Resealing(selection, try keys.request(at: options.host))
-        let vault = try options.vault.folder(keys.passphrase)
-        if dryRun {
-            return try await resealing.preview(in: vault).answer(asJSON: json, isDryRun: true)
+        let resealing = Resealing(selection, try options.keys.request(at: options.host))
+        let vault = try vault.folder(options.keys.passphrase)
+        if options.dryRun {
+            return try await resealing.preview(in: vault).answer(asJSON: options.json, isDryRun: true)
         }
         let bars = StepBars()
         defer { bars.finish() }
@@ -63,7 +57,7 @@ struct KeysReseal: LongCommand {
             bars.show(Activity(name: "sealing", pack: "\($0)"), $1)
         }
         bars.finish()
-        report.answer(asJSON: json, isDryRun: false)
+        report.answer(asJSON: options.json, isDryRun: false)
     }
 }
 

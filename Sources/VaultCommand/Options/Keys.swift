@@ -19,8 +19,8 @@ struct KeyOptions: ParsableArguments {
     @OptionGroup var service: KeyServiceOptions
     @OptionGroup var passphrase: PassphraseOption
 
-    /// Nil when no source was given. A source is asked once for each key ID, and for a limited number of them: packs choose the IDs, and
-    /// a command may cost.
+    /// Nil when no source was given. A source is asked once for each key ID, and for a limited number of IDs: packs choose the IDs, and
+    /// each answer of a command or service may take long.
     func cachedProvider() throws(VaultError) -> (any KeyProvider)? {
         try uncachedProvider().map { CachingKeyProvider($0) }
     }
@@ -28,7 +28,6 @@ struct KeyOptions: ParsableArguments {
     /// The same, asked each time, so that a key may arrive later.
     func uncachedProvider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
-        SwapWarning.report()
         let (open, passphrase) = (try service.opener(), try passphrase.source())
         return CombinedKeyProvider(
             try specs.map { text throws(VaultError) in
@@ -52,19 +51,11 @@ struct KeyOptions: ParsableArguments {
         return request
     }
 
-    /// The places of keys that a program in place of this process would inherit.
-    func inherited() throws(VaultError) -> InheritedSecrets {
-        var secrets = InheritedSecrets()
-        for text in specs {
-            let spec = try Self.spec(text)
-            if let variable = spec.variable { secrets.variables.append(variable) }
-            if let descriptor = spec.descriptor { secrets.descriptors.append(descriptor) }
-        }
-        if let token = try service.token() {
-            if let variable = token.variable { secrets.variables.append(variable) }
-            if let descriptor = token.descriptor { secrets.descriptors.append(descriptor) }
-        }
-        return secrets
+    /// Notes all sources that are named, also those that no pack needed, as secrets that no program inherits.
+    func noteInherited() throws(VaultError) {
+        for text in specs { _ = try Self.spec(text) }
+        _ = try service.token()
+        _ = try passphrase.source()
     }
 
     func required() throws(VaultError) -> any KeyProvider {
@@ -111,8 +102,8 @@ struct KeyServiceOptions: ParsableArguments {
         if let token = try token() {
             ask = { () throws(VaultError) in try token.secret() }
         }
-        return { [certificates, ask] url throws(VaultError) in
-            try .service(url, certificateAuthorities: certificates, token: ask)
+        return { [certificates, ask] url, passphrase throws(VaultError) in
+            try .service(url, passphrase: passphrase, certificateAuthorities: certificates, token: ask)
         }
     }
 }
@@ -131,7 +122,15 @@ enum SwapWarning {
         }
         guard isFirst else { return }
         Console.note(
-            "warning: the system locks no memory for keys, so that they may reach its swap space; allow 1 MiB of it (ulimit -l)"
+            "warning: the system locks no memory for keys, so that they may reach its swap space; allow 1 MiB of locked memory (ulimit -l)"
+        )
+    }
+
+    /// Warns that not all keys of this run had room in that memory.
+    static func reportOverflow() {
+        guard SecureHeap.reached == .locked, SecureHeap.hasOverflowed else { return }
+        Console.note(
+            "warning: the keys need more than 1 MiB of locked memory, so that some may reach the swap space of the system; give fewer keys at once"
         )
     }
 }
@@ -176,7 +175,7 @@ enum TerminalPassphrase {
         case .existing(let file): return try read("passphrase of \(file): ", for: file)
         case .new(let file):
             let first = try read("new passphrase of \(file): ", for: file)
-            let second = try read("the same again: ", for: file)
+            let second = try read("repeat the passphrase: ", for: file)
             let areEqual = first.withBytes { first in
                 second.withBytes { SecretBytes.constantTimeEqual(first, $0) }
             }
@@ -195,40 +194,6 @@ enum TerminalPassphrase {
         }
         return try SecretBytes(capacity: Terminal.lineLimit) { (buffer) throws(VaultError) in
             try terminal.readSecretLine(asking: prompt.escapingControls, into: &buffer)
-        }
-    }
-}
-
-struct Keygen: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Make a vault key: the secret that packs are sealed for.",
-        discussion: """
-            Writes a JWK Set with one fresh 256-bit key, mode 0600, and prints its key ID. An existing file is never \
-            overwritten. With -o - the key goes to standard output, for a secret store, and its ID to standard error. \
-            Keep a backup: without a vault key nothing that was sealed for it opens again. With --passphrase the file is encrypted: a JWE, \
-            which every command reads where it reads a JWK Set.
-
-            EXAMPLE
-              assetvault keygen -o vault.jwks
-              assetvault keygen -o vault.jwks --passphrase ask
-            """)
-
-    @Option(
-        name: [.short, .customLong("output")],
-        help: ArgumentHelp("The file to make; - for standard output.", valueName: "file"), completion: .file()
-    )
-    var output: String
-
-    @OptionGroup var passphrase: PassphraseOption
-
-    func run() throws {
-        let passphrase = try passphrase.source()
-        if output == "-" {
-            let id = try VaultKeyFile.generate(into: StandardStreams.output(), passphrase: passphrase)
-            Console.note("made the vault key \(id)")
-        } else {
-            let id = try VaultKeyFile.generate(at: FilePath(output), passphrase: passphrase)
-            Console.answer(id.description)
         }
     }
 }

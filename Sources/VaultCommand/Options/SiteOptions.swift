@@ -45,6 +45,18 @@ struct ChannelOption: ParsableArguments {
     }
 }
 
+/// Options of the commands that list published packs again: in another channel, as before, or for other keys.
+struct RelistingOptions: ParsableArguments {
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var host: HostOptions
+
+    @Flag(help: "Report, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+}
+
 /// The allowed hosts, and how they are reached.
 struct TransportOptions: ParsableArguments {
     @Option(

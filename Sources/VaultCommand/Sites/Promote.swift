@@ -68,18 +68,6 @@ struct Promote: AsyncParsableCommand {
     }
 }
 
-/// Options of the commands that list published packs again: in another channel, as before, or for other keys.
-struct RelistingOptions: ParsableArguments {
-    @OptionGroup var keys: KeyOptions
-    @OptionGroup var host: HostOptions
-
-    @Flag(help: "Report, and change nothing.")
-    var dryRun = false
-
-    @Flag(help: "Print a report as JSON.")
-    var json = false
-}
-
 extension PackNames {
     /// The names of packs where a vault's site hides them; empty where no key opens their table.
     ///

@@ -142,27 +142,3 @@ struct PackArgumentPair {
         source = try path.relative(to: vault)
     }
 }
-
-extension FilePath {
-    /// From the root; a relative path begins at the current folder.
-    var absolute: FilePath {
-        get throws(VaultError) {
-            let here = try Folder(opening: "/proc/self").readLink("cwd") ?? "/"
-            return here.pushing(self).lexicallyNormalized()
-        }
-    }
-
-    /// This path, relative to the current folder, as seen from `folder`; absolute where the two share no root.
-    func relative(to folder: FilePath) throws(VaultError) -> FilePath {
-        let (target, base) = (try absolute, try folder.absolute)
-        var ups = 0
-        var shared = base
-        while !target.starts(with: shared) {
-            shared.removeLastComponent()
-            ups += 1
-        }
-        var path = FilePath(String(repeating: "../", count: ups))
-        path.append(target.components.dropFirst(shared.components.count))
-        return path
-    }
-}

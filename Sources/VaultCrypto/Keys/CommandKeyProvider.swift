@@ -75,7 +75,8 @@ public struct CommandKeyProvider: KeyProvider {
                     options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .seconds(1))]
                     let result = try await Subprocess.run(
                         executable.contains("/") ? .path(FilePath(executable)) : .name(executable),
-                        arguments: Arguments(arguments), platformOptions: options, input: .none,
+                        arguments: Arguments(arguments), environment: Self.environment,
+                        platformOptions: options, input: .none,
                         output: .fileDescriptor(output, closeAfterSpawningProcess: false),
                         error: .currentStandardError)
                     return if case .exited(let code) = result.terminationStatus { .exited(code) } else {
@@ -93,6 +94,15 @@ public struct CommandKeyProvider: KeyProvider {
             group.cancelAll()
             return first
         }
+    }
+
+    /// Without other sources' secrets.
+    private static var environment: Environment {
+        .inherit.updating(
+            Dictionary(
+                uniqueKeysWithValues: InheritedSecrets.variables.map {
+                    (Environment.Key(stringLiteral: $0), nil)
+                }))
     }
 
     private func failure(_ problem: String, remedy: String) -> VaultError {
@@ -131,17 +141,21 @@ struct AnswerPipe: ~Copyable, Sendable {
                 .key, "the command wrote more than a pipe holds", at: place,
                 remedy: "let it print only the key asked for")
         }
-        return try SecretBytes(capacity: Self.byteLimit) { (buffer) throws(VaultError) in
-            for count in 0..<Self.byteLimit {
-                var byte: InlineArray<1, UInt8> = [0]
-                var span = byte.mutableSpan
-                guard try outlet.readNext(into: &span) == 1, byte[0] != 0 else { return count }
-                buffer[count] = byte[0]
+        // In parts, which the secure heap has room for.
+        var text = SecretBytes(copying: Span())
+        while text.count <= KeyRing.byteLimit {
+            let next = try SecretBytes(capacity: 4_096) { (buffer) throws(VaultError) in
+                for count in 0..<buffer.count {
+                    var byte: InlineArray<1, UInt8> = [0]
+                    var span = byte.mutableSpan
+                    guard try outlet.readNext(into: &span) == 1, byte[0] != 0 else { return count }
+                    buffer[count] = byte[0]
+                }
+                return buffer.count
             }
-            throw VaultError.tooLarge(place)
+            text = try text.appending(next)
+            if next.count < 4_096 { return text }
         }
+        throw .tooLarge(place)
     }
-
-    /// More than the capacity of a pipe.
-    private static let byteLimit = KeyRing.byteLimit
 }

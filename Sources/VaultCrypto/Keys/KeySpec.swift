@@ -17,8 +17,11 @@ public struct KeySpec: Sendable {
         case service(url: String)
     }
 
-    /// Makes the provider of a key service. Throws `usage` for a URL that is none of a service, without repeating it.
-    public typealias ServiceOpener = @Sendable (_ url: String) throws(VaultError) -> any KeyProvider
+    /// Makes the provider of a key service, whose answers may be encrypted with a passphrase. Throws `usage` for a URL that is none of a
+    /// service, without repeating it.
+    public typealias ServiceOpener =
+        @Sendable (_ url: String, _ passphrase: PassphraseSource?)
+        throws(VaultError) -> any KeyProvider
 
     private let source: Source
 
@@ -27,6 +30,8 @@ public struct KeySpec: Sendable {
     /// The kinds of sources, for people.
     public static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH, exec:COMMAND or https://HOST/PATH"
 
+    /// A variable or descriptor that it names is withheld from all programs that this one starts.
+    ///
     /// - Throws: ``VaultBase/VaultError`` of category `usage`, which never repeats the text: it might be a key.
     public init(parsing text: String) throws(VaultError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
@@ -36,6 +41,11 @@ public struct KeySpec: Sendable {
                 ? .literalKey : .unknownSpec(text)
         }
         self.source = source
+        switch source {
+        case .environment(let name): InheritedSecrets.note(variable: name)
+        case .descriptor(let number): InheritedSecrets.note(descriptor: number)
+        case .file, .directory, .command, .service: break
+        }
     }
 
     /// - Parameters:
@@ -49,7 +59,7 @@ public struct KeySpec: Sendable {
         switch source {
         case .service(let url):
             guard let open else { throw .noKeyService }
-            return try open(url)
+            return try open(url, passphrase)
         case .environment(let name): return EnvironmentKeyProvider(variable: name, passphrase: passphrase)
         case .file(let path): return FileKeyProvider(path: path, passphrase: passphrase)
         case .directory(let path): return DirectoryKeyProvider(path: path, passphrase: passphrase)
@@ -88,11 +98,6 @@ public struct KeySpec: Sendable {
     /// The environment variable with the key; nil for another source.
     public var variable: String? {
         if case .environment(let name) = source { name } else { nil }
-    }
-
-    /// The inherited descriptor with the key; nil for another source.
-    public var descriptor: Int32? {
-        if case .descriptor(let number) = source { number } else { nil }
     }
 
     private static func source(kind: String, value: String) -> Source? {

@@ -32,18 +32,23 @@ public struct PassphraseSource: Sendable {
     /// Whether files that are made are encrypted, too.
     public let encryptsNewFiles: Bool
 
+    /// A variable or descriptor that it names is withheld from all programs that this one starts.
+    ///
     /// - Parameter name: what it is, for errors.
     /// - Throws: `usage`, which never repeats the text: it might be the passphrase.
     public init(parsing text: String, of name: String = "passphrase") throws(VaultError) {
         self.name = name
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first, parts.count == 2 ? parts[1] : "") {
-        case ("env", let name) where !name.isEmpty: source = .environment(name)
+        case ("env", let name) where !name.isEmpty:
+            InheritedSecrets.note(variable: name)
+            source = .environment(name)
         case ("file", let path) where !path.isEmpty: source = .file(FilePath(path))
         case ("fd", let text):
             guard let number = Int32(text), number >= 0, number != 1, number != 2 else {
                 throw .noSource(of: name)
             }
+            InheritedSecrets.note(descriptor: number)
             source = .descriptor(number)
         default: throw .noSource(of: name)
         }
@@ -57,16 +62,6 @@ public struct PassphraseSource: Sendable {
         name = "passphrase"
         source = .prompt(prompt)
         encryptsNewFiles = encryptingNewFiles
-    }
-
-    /// The environment variable that it is in; nil for another source.
-    public var variable: String? {
-        if case .environment(let name) = source { name } else { nil }
-    }
-
-    /// The inherited descriptor that it comes from; nil for another source.
-    public var descriptor: Int32? {
-        if case .descriptor(let number) = source { number } else { nil }
     }
 
     /// The passphrase for one or all files. Throws `key` when it can't be read, is empty or may be read by others.

@@ -42,7 +42,7 @@ public struct DeviceTraits: Sendable, Hashable {
             guard words.count <= PackOffer.traitLimit, ([name] + words).allSatisfy(PackOffer.isTraitText)
             else {
                 throw Self.refusal(
-                    "'\(text.excerpt)' is too long, or not in normalisation form C without control characters",
+                    "'\(text.excerpt)' has too many values, or a name or value that is empty, too long, or not in normalisation form C without control characters",
                     "state at most \(PackOffer.traitLimit) values; names and values have 1 to 64 bytes")
             }
             guard values.updateValue(words, forKey: name) == nil else {
@@ -75,7 +75,7 @@ extension DeviceTraits: ExpressibleByDictionaryLiteral {
         public init(arrayLiteral texts: String...) { self.texts = texts }
     }
 
-    /// Of a trait that stands twice the last values count.
+    /// If a trait is repeated, its last values count.
     public init(dictionaryLiteral traits: (String, Values)...) {
         self.init(Dictionary(traits.map { ($0, $1.texts) }, uniquingKeysWith: { $1 }))
     }

@@ -77,3 +77,13 @@ final class TrafficLogTests {
         #expect(try Folder(opening: other).names().count == TrafficLog.keptDays)
     }
 }
+
+extension TrafficLog {
+    /// The entries of one day.
+    func entries(on day: String) -> [Entry] {
+        var reading = TrafficReading(self)
+        var found: [Entry] = []
+        reading.forEachEntry(on: day) { found.append($0) }
+        return found
+    }
+}

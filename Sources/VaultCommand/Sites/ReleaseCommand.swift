@@ -5,6 +5,7 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
+import VaultFileSystem
 
 struct ReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,7 +17,7 @@ struct ReleaseCommand: AsyncParsableCommand {
             it before. 'release' takes the member out of vault.json and adds the slots for its audiences: a few hundred bytes of \
             metadata open it everywhere, and nobody downloads the pack again. Upload afterwards.
 
-            A time can't be enforced by a key that is published: --at prints a line for cron that releases and uploads then.
+            Nothing in a published key can enforce a time, so --at prints a line for cron that releases and uploads at that time.
 
             EXAMPLE
               assetvault release my-game levels/finale --dry-run
@@ -55,15 +56,43 @@ struct ReleaseCommand: AsyncParsableCommand {
                 .usage, "'\(text.excerpt)' is not a future time", at: "--at",
                 remedy: "write it as 2027-03-01T18:00:00Z")
         }
-        // What can't be released is said today.
+        // It fails now rather than in cron.
         _ = try await release.preview(in: folder)
         // Of year, month, day, hour, minute and second. Cron knows no years; a later run ends with an error, since nothing is held.
         let fields = time.description.split { !$0.isNumber }.compactMap { Int($0) }
         let schedule = fields.dropFirst().prefix(4).reversed().map(String.init).joined(separator: " ")
-        let path = try folder.path.absolute
-        Console.answer(
-            "\(schedule) * assetvault release '\(path)' \(ids.joined(separator: " ")) && assetvault upload '\(path)/site' DESTINATION"
-        )
+        let here = try FilePath(".").absolute.string
+        let site = try folder.path.absolute.appending("site").string
+        let line = [["cd", here], ["assetvault"] + Self.wordsWithoutTime, ["assetvault", "upload", site]]
+            .map { $0.map(\.shellWord).joined(separator: " ") }.joined(separator: " && ")
+        // Cron ends a line at '%'.
+        Console.answer("\(schedule) * \(line.replacing("%", with: "\\%")) DESTINATION")
         Console.note("nothing was signed or written; cron reads the time in the zone of its machine")
+    }
+
+    /// The command as it was given, with all its options but the time.
+    private static var wordsWithoutTime: [String] {
+        var words = Array(CommandLine.arguments.dropFirst())
+        if let index = words.firstIndex(where: { $0 == "--at" || $0.hasPrefix("--at=") }) {
+            words.removeSubrange(index..<min(index + (words[index] == "--at" ? 2 : 1), words.endIndex))
+        }
+        return words
+    }
+}
+
+extension String {
+    /// One word of a shell's command line.
+    fileprivate var shellWord: String {
+        let isPlain =
+            !isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-_./:=@,+".utf8.contains(byte)
+                }
+            }
+        return isPlain ? self : "'\(replacing("'", with: "'\\''"))'"
     }
 }

@@ -1,0 +1,37 @@
+import VaultBase
+import VaultFileSystem
+
+/// The steps of a pack, each done when it is reached. Tests end the process at each of them; a release build does nothing.
+enum StagingStep: String, CaseIterable {
+    case downloadRecorded
+    case downloadClaimed
+    case tailVerified
+    /// ``PackAssembly`` reaches it by this raw name.
+    case pieceWritten
+    /// The same for a piece that another pack had.
+    case pieceReused
+    case downloadVerified
+    case downloadNamed
+    case packShared
+    case shareRecorded
+    case openingBegan
+    case treeWritten
+    case manifestSaved
+    case tailSaved
+    case versionRenamed
+    case versionActivated
+    case activationRecorded
+    case downloadCleared
+    case removalRecorded
+    case linkRemoved
+    case versionsRemoved
+    case waitingRemoved
+    case scratchRecovered
+    case recordRecovered
+
+    func reached() {
+        #if DEBUG
+            FailPoint.reach(rawValue)
+        #endif
+    }
+}
