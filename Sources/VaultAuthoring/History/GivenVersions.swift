@@ -22,7 +22,7 @@ struct GivenVersions {
     private let unfinished: [UnfinishedPublication]
     private let published: PublishedState
     /// All of these.
-    private let highest: [PackID: UInt64]
+    private var highest: [PackID: UInt64]
 
     init(of session: AuthorSession) async throws(VaultError) {
         published = session.published
@@ -35,6 +35,13 @@ struct GivenVersions {
         listed = Self.numbers(of: roles.flatMap(\.records))
         recorded = if let signer { try Self.recorded(in: signer.document) } else { [:] }
         highest = unfinished.map(\.numbers).reduce(Self.highest(recorded, listed), Self.highest)
+    }
+
+    /// The same after packs got numbers in this run.
+    func adding(_ packs: some Sequence<PackManifest>) -> GivenVersions {
+        var given = self
+        for pack in packs { given.highest[pack.id] = max(pack.version, given.highest[pack.id] ?? 0) }
+        return given
     }
 
     /// The highest number that a pack was ever given; 0 for a new one.

@@ -93,11 +93,12 @@ struct PackHistory {
     /// All files of the vault's own targets roles, the newest first. Others are not read, so an error in a team's file has no
     /// effect.
     private func targetsFiles() throws(VaultError) -> [MetadataFileName] {
-        func isOwn(_ role: MetadataRole) -> Bool {
-            if let teamRole { role == teamRole } else { role.listsOwnPacks }
-        }
-        return try folder.versions().filter { $0.role.map(isOwn) ?? false }
+        try folder.versions().filter { $0.role.map(isOwn) ?? false }
             .sorted { $0.version > $1.version }
+    }
+
+    private func isOwn(_ role: MetadataRole) -> Bool {
+        if let teamRole { role == teamRole } else { role.listsOwnPacks }
     }
 
     /// The last versions of packs, the newest first, from the newest files of each role.
@@ -130,12 +131,25 @@ struct PackHistory {
     /// Passes on every version in all kept metadata, with the file that lists it.
     func forEachPack(_ body: (MetadataFileName, PackManifest) -> Void) throws(VaultError) {
         for file in try targetsFiles() {
-            for (path, json) in try targets(in: file) {
-                guard case .object(let json) = json, let record = try? TargetRecord(path: path, json: json),
-                    let listing = try? ListedPack(record)
-                else { continue }
-                for pack in listing.versions { body(file, pack) }
-            }
+            for pack in Self.packs(among: try targets(in: file)) { body(file, pack) }
+        }
+    }
+
+    /// Passes on every version in kept metadata of teams. What signed it is not verified, and files that can't be read are left out.
+    func forEachPackOfTeams(_ body: (PackManifest) -> Void) throws(VaultError) {
+        for file in try folder.versions() where file.role.map({ $0.topLevel == nil && !isOwn($0) }) ?? false {
+            guard let metadata = try? folder.metadata(in: file),
+                case .object(let targets)? = metadata.document.signed["targets"]
+            else { continue }
+            for pack in Self.packs(among: targets) { body(pack) }
+        }
+    }
+
+    private static func packs(among targets: JSONObject) -> [PackManifest] {
+        targets.flatMap { path, json -> [PackManifest] in
+            guard case .object(let json) = json, let record = try? TargetRecord(path: path, json: json)
+            else { return [] }
+            return (try? ListedPack(record))?.versions ?? []
         }
     }
 

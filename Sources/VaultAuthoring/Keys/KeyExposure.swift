@@ -11,7 +11,7 @@ public struct KeyExposure: Sendable {
         case listed
         /// Earlier metadata has one, for the same content key: who kept the metadata, or gets it from the host, opens the pack.
         case earlier
-        /// The content key was never wrapped for it.
+        /// No kept metadata has a slot for it. Metadata that `prune` removed may have had one.
         case none
     }
 
@@ -73,9 +73,10 @@ extension AuthorSession {
         func isFor(_ pack: PackManifest) -> Bool { pack.slots.contains { $0.keyID == key } }
         var known = Set(try listedVersions().map(\.pack).filter(isFor).map(\.contentKeyID))
         try await host?.readWholeHistory(of: Set(next.map(\.pack.id)))
-        try await PackHistory(of: self).forEachPack { _, pack in
-            if isFor(pack) { known.insert(pack.contentKeyID) }
-        }
+        let history = try await PackHistory(of: self)
+        func note(_ pack: PackManifest) { if isFor(pack) { known.insert(pack.contentKeyID) } }
+        try history.forEachPack { _, pack in note(pack) }
+        try history.forEachPackOfTeams(note)
         let packs = next.map { listed in
             KeyExposure.Pack(
                 channel: listed.channel, id: listed.pack.id, name: names[listed: listed.pack.id]?.name,

@@ -99,6 +99,8 @@ public struct KeyReplacement: Sendable {
             (session: AuthorSession, output: ProposedChange.Output) async throws(VaultError)
                 -> KeyChangeReport in
             try await session.requireKnown(ids)
+            let replaced = ids.intersection(session.settings.audiences.replaced.map(\.id))
+            try await session.requireContentKeys { $0.slots.contains { replaced.contains($0.keyID) } }
             try session.settings.requireOthers(than: ids, in: vault)
             let report = try await session.publishKeys(retiring: ids, into: output)
             if output.scratch == nil { try session.settings.removeKeys(ids, from: vault) }
@@ -149,13 +151,19 @@ extension AuthorSession {
     fileprivate func version(thatNeeds id: KeyID) async throws(VaultError) -> PackManifest? {
         var wrapped: [ContentKeyID: PackManifest] = [:]
         var open: Set<ContentKeyID> = []
-        func note(_ pack: PackManifest) {
-            let holders = pack.slots.map(\.keyID)
-            if holders.contains(id) { wrapped[pack.contentKeyID] = pack }
-            if !holders.allSatisfy(retiredKeys.ids.contains) { open.insert(pack.contentKeyID) }
+        func note(_ key: ContentKeyID, in slots: [KeySlot], of pack: PackManifest) {
+            let holders = slots.map(\.keyID)
+            if holders.contains(id) { wrapped[key] = pack }
+            if !holders.allSatisfy(retiredKeys.ids.contains) { open.insert(key) }
         }
+        func note(_ pack: PackManifest) { note(pack.contentKeyID, in: pack.slots, of: pack) }
         let listed = try listedVersions().map(\.pack)
-        for pack in listed { note(pack) }
+        let publisher = try await PackPublisher(for: self)
+        for pack in listed {
+            note(pack)
+            guard pack.isNamesTable, let key = try await publisher.nameKeySlots(in: pack) else { continue }
+            note(key.id, in: key.slots, of: pack)
+        }
         try await host?.readWholeHistory(of: Set(listed.map(\.id)))
         // An earlier table of names gives way to the newest one.
         try await PackHistory(of: self).forEachPack { _, pack in
@@ -188,13 +196,15 @@ extension AuthorSession {
         into output: ProposedChange.Output
     ) async throws(VaultError) -> KeyChangeReport {
         let session = retiring(ids)
-        let publisher = try await PackPublisher(for: session)
+        let publisher = try await PackPublisher(for: session, sealingInto: output.scratch)
         try await publisher.keys.requireFewEnough(for: settings)
-        let names = try await OpaqueNames(
-            settings.hasOpaqueNames, after: EarlierPacks(of: session), by: publisher)
+        if output.scratch == nil { try FileSystem.createFolders(vault.targets, permissions: 0o755) }
+        let earlier = try await EarlierPacks(of: session)
+        let names = try await OpaqueNames(settings.hasOpaqueNames, after: earlier, by: publisher)
         var rekeying = try await ChannelRekeying(
             of: settings.structure.listingChannels, in: session,
-            for: Recipients(declaredBy: settings, only: released, listedAs: names), by: publisher)
+            for: Recipients(declaredBy: settings, only: released, listedAs: names), by: publisher,
+            earlier.given)
         let shown = await publisher.names(of: rekeying.listed.map(\.pack))
         rekeying.name(by: shown)
         let next = try listedVersions(replacing: rekeying.records)

@@ -41,7 +41,10 @@ public struct Release: Sendable {
             isAnyHeld = true
             try edited.settings.removeHold(of: id)
         }
-        try await edited.requireContentKeys(of: ids)
+        let names = try await edited.opaqueNames()
+        var listed: Set<PackID> = []
+        for id in ids { listed.formUnion(try names.listedIDs(of: id)) }
+        try await edited.requireContentKeys { $0.isMade(ofAnyOf: listed) }
         let report = try await edited.publishKeys(releasing: Set(ids), into: output)
         // An earlier run may have been interrupted after it had changed the settings.
         guard isAnyHeld || !report.rekeyed.isEmpty else {
@@ -55,16 +58,17 @@ public struct Release: Sendable {
 }
 
 extension AuthorSession {
-    /// Throws `.key` where no key here opens a listed version of these sources.
-    fileprivate func requireContentKeys(of ids: [PackID]) async throws(VaultError) {
+    fileprivate func opaqueNames() async throws(VaultError) -> OpaqueNames {
+        try await OpaqueNames(
+            settings.hasOpaqueNames, after: EarlierPacks(of: self), by: PackPublisher(for: self))
+    }
+
+    /// Throws `.key` where no key here opens a listed version of the vault's own that is asked for.
+    func requireContentKeys(of isAsked: (PackManifest) -> Bool) async throws(VaultError) {
         let publisher = try await PackPublisher(for: self)
-        let names = try await OpaqueNames(
-            settings.hasOpaqueNames, after: EarlierPacks(of: self), by: publisher)
-        var listed: Set<PackID> = []
-        for id in ids { listed.formUnion(try names.listedIDs(of: id)) }
-        for pack in try listedVersions().map(\.pack) where pack.isMade(ofAnyOf: listed) {
+        for listed in try listedVersions() where listed.team == nil && isAsked(listed.pack) {
             _ = try await publisher.keys.openers().contentKey(
-                pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+                listed.pack.contentKeyID, slots: listed.pack.slots, place: listed.pack.id.description)
         }
     }
 }

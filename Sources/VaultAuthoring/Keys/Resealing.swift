@@ -43,7 +43,11 @@ public struct Resealing: Sendable {
     /// Reports what ``run(in:onStart:onPack:)`` would seal. No pack is read.
     public func preview(in vault: VaultFolder) async throws(VaultError) -> ResealingReport {
         try await vault.withSession(request) { session async throws(VaultError) in
-            try await ResealingPlan(of: selection, in: session).report
+            let plan = try await ResealingPlan(of: selection, in: session)
+            let publisher = try await PackPublisher(for: session)
+            var keys = try FreshContentKeys(of: plan, in: session, by: publisher)
+            for old in plan.old { _ = try await keys.choice(for: old) }
+            return plan.report
         }
     }
 }
@@ -174,7 +178,8 @@ extension AuthorSession {
             plan.note(pack, at: index)
             sealed[old.sha256] = pack
         }
-        let records = try await publisher.records(of: session, replacing: sealed)
+        let records = try await publisher.records(
+            of: session, replacing: sealed, plan.given.adding(sealed.values))
         var settings = settings
         try settings.renumberPins(among: sourceListing, to: sealed, naming: plan.names)
         let next = try listedVersions(replacing: records)
@@ -201,7 +206,8 @@ private struct FreshContentKeys {
     private let replaced: Set<ContentKeyID>
     /// By listed ID.
     private var sources: [PackID: DeclaredSource] = [:]
-    private var choices: [PackID: ContentKeyChoice] = [:]
+    /// A held version shares no key with open ones.
+    private var choices: [Bool: [PackID: ContentKeyChoice]] = [:]
     private(set) var warnings: [Finding] = []
 
     init(
@@ -218,33 +224,36 @@ private struct FreshContentKeys {
 
     mutating func choice(for pack: PackManifest) async throws(VaultError) -> ContentKeyChoice {
         let group = pack.offer.family ?? pack.id
-        if let known = choices[group] { return known }
+        let isHeld = pack.offer.isHeld
+        if let known = choices[isHeld]?[group] { return known }
         // Where an earlier run was interrupted, its key makes the same files again.
         let begun = unfinished.first {
-            ($0.offer.family ?? $0.id) == group && !replaced.contains($0.contentKeyID)
+            ($0.offer.family ?? $0.id) == group && $0.offer.isHeld == isHeld
+                && !replaced.contains($0.contentKeyID)
         }
         let choice = try await ContentKeyChoice(
             following: begun, keys: publisher.keys.openers(), sealingFor: recipients(of: pack))
-        choices[group] = choice
+        choices[isHeld, default: [:]][group] = choice
         return choice
     }
 
-    /// The audiences of the source; of a pack that no source makes, those of its present keys that are here.
+    /// The audiences of the source; of a pack that no source makes, the owners of its present keys.
     private mutating func recipients(of pack: PackManifest) async throws(VaultError) -> any KeyProvider {
         if pack.isNamesTable { return publisher.keys.own }
-        if let source = source(of: pack) { return try publisher.keys.recipients(source.audiences) }
-        let openers = try publisher.keys.openers()
-        var ring = KeyRing()
-        var absent: [KeyID] = []
-        for slot in pack.slots where !publisher.keys.isRetired(slot.keyID) {
-            let keys = KeyRing(vaultKeys: try await openers.keys(for: slot.keyID).vaultKeys)
-            keys.isEmpty ? absent.append(slot.keyID) : ring.append(keys)
+        if let source = source(of: pack) { return try publisher.keys.recipients(source.audiences(of: pack)) }
+        let (ring, absent) = try await publisher.keys.successors(of: pack.slots)
+        guard !ring.isEmpty else {
+            throw VaultError(
+                .key, "no source makes version \(pack.version), and no key of an audience opens it",
+                at: pack.id.description,
+                remedy: "declare its source again, or take it out of the channels that list it")
         }
         if !absent.isEmpty {
+            let ids = absent.map(\.keyID.description)
             warnings.append(
                 .warning(
                     "absent-keys",
-                    "no source makes it, and these keys of it are not here: \(absent.map(\.description).listed(upTo: 4))",
+                    "no source makes it, and these keys of it are not here: \(ids.listed(upTo: 4))",
                     at: pack.id.description, remedy: "give these keys, if their holders are to read it"))
         }
         return InMemoryKeyProvider(ring)
@@ -267,6 +276,12 @@ extension PackPublisher {
         try await hosted?.fetch(Array(0..<Int(old.pieceCount)), of: opened)
         let scratch = try ScratchFolder(beside: vault.site)
         try await opened.extract(into: scratch.folder)
+        if old.isNamesTable {
+            let names = try await continued(old)
+            try DurableFile.write(
+                names.span, to: scratch.path.appending(PackNames.path), permissions: 0o600,
+                replacing: true)
+        }
         let source = try SourceFolder(scanning: scratch.path)
         var order = SealingRequest(
             id: old.id, versioning: .exactly(number), key: choice.key, slots: choice.slots, offer: old.offer,
@@ -290,9 +305,10 @@ extension PackPublisher {
 
     /// The next listing of each channel with a replaced version.
     fileprivate func records(
-        of session: AuthorSession, replacing sealed: [SHA256Digest: PackManifest]
+        of session: AuthorSession, replacing sealed: [SHA256Digest: PackManifest], _ given: GivenVersions
     ) async throws(VaultError) -> [Channel: [TargetRecord]] {
         var records: [Channel: [TargetRecord]] = [:]
+        var tables = ContinuedTables(after: given)
         for channel in session.settings.structure.listingChannels {
             let listing = session.published.ownPacks(in: channel)
             guard listing.packs.flatMap(\.versions).contains(where: { sealed[$0.sha256] != nil }) else {
@@ -307,7 +323,7 @@ extension PackPublisher {
                     return new
                 }
                 if listed.pack.isNamesTable, let table = versions.first {
-                    versions = [try await rekey(namesTable: table, forReadersOf: readable)]
+                    versions = [try await rekey(namesTable: table, forReadersOf: readable, &tables)]
                 }
                 readable += versions
                 next.append(try ListedPack(versions)?.target ?? listed.target)

@@ -50,9 +50,9 @@ struct EarlierPacks {
     func packs(sharing key: ContentKeyID) -> [PackManifest] { byContentKey[key] ?? [] }
 
     /// A pack of the family, whose content key the others have as well.
-    func member(of family: PackID) -> PackManifest? {
+    func member(of family: PackID, where isEligible: (PackManifest) -> Bool) -> PackManifest? {
         let known = Array(pendingPacks.values) + listed.values.map(\.pack) + promoted.values.joined()
-        let packs = known.lazy.filter { $0.offer.family == family }
+        let packs = known.filter { $0.offer.family == family && isEligible($0) }
         return packs.min { $0.id < $1.id }
     }
 

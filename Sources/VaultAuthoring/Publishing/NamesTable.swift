@@ -98,6 +98,20 @@ extension VaultError {
     }
 }
 
+/// The tables of names that one run seals again: those of two channels get two numbers, unless they are the same table.
+struct ContinuedTables {
+    private(set) var given: GivenVersions
+    /// By the digests of the tables that they take the places of.
+    private(set) var continued: [SHA256Digest: PackManifest] = [:]
+
+    init(after given: GivenVersions) { self.given = given }
+
+    mutating func note(_ next: PackManifest, after table: PackManifest) {
+        given = given.adding([next])
+        continued[table.sha256] = next
+    }
+}
+
 extension PackID {
     /// Whether it is that of the table of opaque names.
     var isNamesTable: Bool { description == PackNames.packID }
@@ -174,7 +188,7 @@ extension PackPublisher {
     /// - Parameter readable: all other packs that the channel lists.
     func seal(
         _ names: PackNames, after table: NamesTable, forReadersOf readable: [PackManifest],
-        _ earlier: EarlierPacks
+        _ given: GivenVersions
     ) async throws(VaultError) -> SealingResult {
         let bytes = table.bytes(with: names)
         if var pack = table.newest, let same = table.published, same.bytes == bytes {
@@ -184,12 +198,12 @@ extension PackPublisher {
         let key = try ContentKey.generate()
         let slots = try await slots(of: key, replacing: [], forReadersOf: readable)
         return try await sealTable(
-            bytes, under: key, slots, after: table.newest, earlier)
+            bytes, under: key, slots, after: table.newest, given)
     }
 
     private func sealTable(
         _ bytes: [UInt8], under key: ContentKey, _ slots: [KeySlot], after previous: PackManifest?,
-        _ earlier: EarlierPacks
+        _ given: GivenVersions
     ) async throws(VaultError) -> SealingResult {
         let id = try PackID(PackNames.packID)
         let scratch = try ScratchFolder(beside: vault.site)
@@ -200,25 +214,59 @@ extension PackPublisher {
             id: id, versioning: .exactly(1), key: key, slots: slots,
             offer: PackOffer(policy: .essential), compression: .standard)
         let result = try await seal(
-            request, source, after: previous, earlier.given
+            request, source, after: previous, given
         ) { _ in }
         _ = consume scratch
         return result
     }
 
-    /// A published table, sealed for all keys of the packs of its channel; unchanged if no key opens it.
+    /// A published table, for all keys of the packs of its channel. Its file has the key that makes the names in slots for the vault's
+    /// own keys, so for other own keys it is sealed again. Unchanged if no key opens it; a table whose file is not here, or whose names'
+    /// key does not open, gets other slots alone.
     func rekey(
-        namesTable table: PackManifest, forReadersOf readable: [PackManifest]
+        namesTable table: PackManifest, forReadersOf readable: [PackManifest],
+        _ tables: inout ContinuedTables
     ) async throws(VaultError) -> PackManifest {
-        var table = table
+        let key: ContentKey
         do throws(VaultError) {
-            let key = try await keys.openers().contentKey(
+            key = try await keys.openers().contentKey(
                 table.contentKeyID, slots: table.slots, place: table.id.description)
-            table.slots = try await slots(of: key, replacing: table.slots, forReadersOf: readable)
         } catch {
             guard error.category == .key else { throw error }
+            return table
         }
-        return table
+        if let known = tables.continued[table.sha256] {
+            let key = try await keys.openers().contentKey(
+                known.contentKeyID, slots: known.slots, place: known.id.description)
+            var next = known
+            next.slots = try await slots(of: key, replacing: known.slots, forReadersOf: readable)
+            return next
+        }
+        guard let published = try? await publishedNames(in: table),
+            let nameKey = try? await published.nameKey(openedBy: keys)
+        else {
+            var next = table
+            next.slots = try await slots(of: key, replacing: table.slots, forReadersOf: readable)
+            return next
+        }
+        let continued = try await NamesTable(naming: nameKey, for: keys, after: table, published)
+        let next = try await seal(
+            published.names, after: continued, forReadersOf: readable, tables.given
+        ).manifest
+        tables.note(next, after: table)
+        return next
+    }
+
+    /// The file of a table with its key that makes the names in slots for the vault's own keys.
+    func continued(_ table: PackManifest) async throws(VaultError) -> [UInt8] {
+        let published = try await publishedNames(in: table)
+        return try await NamesTable(naming: published.nameKey(openedBy: keys), for: keys)
+            .bytes(with: published.names)
+    }
+
+    /// The slots of the key that makes the names in a table.
+    func nameKeySlots(in table: PackManifest) async throws(VaultError) -> PackNames.SealedKey? {
+        try await publishedNames(in: table).names.key
     }
 
     /// The keys that a channel's table of names is sealed for: the vault's own keys, and each key that a pack of the channel is

@@ -36,8 +36,9 @@ struct PackPublisher {
     ) async throws(VaultError) -> SealingResult {
         let previous = try files.firstAvailable(earlier.candidates(for: pack.id))
         // A pack that moves out of a resource tree gets a key of its own.
+        let isContinued = previous.map { $0.offer.family == nil && pack.source.keepsKey(of: $0) } ?? false
         let choice = try await contentKey(
-            following: previous?.offer.family == nil ? previous : nil, for: pack.source.audiences)
+            following: isContinued ? previous : nil, for: pack.source.audiences)
         let order = SealingRequest(
             id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
             compression: compression(of: pack.source.compression))
@@ -61,7 +62,8 @@ struct PackPublisher {
         let found = try tree.packs(of: source.folder)
         let named = try found.files(of: source.folder)
         let choice = try await contentKey(
-            following: earlier.member(of: names.listedID(of: tree.family)), for: tree.source.audiences)
+            following: earlier.member(of: names.listedID(of: tree.family), where: tree.source.keepsKey),
+            for: tree.source.audiences)
         var listed: [PackID: (id: PackID, offer: PackOffer)] = [:]
         let offers = found.packs.map { (id: $0.id, offer: tree.offer(of: $0.labels)) }
         let withoutTraits = try VariantChoice(
@@ -139,18 +141,19 @@ struct PackPublisher {
             following: previous, keys: keys.openers(), sealingFor: keys.recipients(names))
     }
 
-    /// A version that stays listed, for the keys that another pack with its content key is sealed for.
+    /// A version of a source that stays listed, for the keys that another pack with its content key is sealed for.
     ///
     /// - Parameter other: a pack with the same content key, whose slots show it; nil for the version itself.
     func keep(
-        _ earlier: PackManifest, slots: [KeySlot]?, for names: [String], opening other: PackManifest? = nil
+        _ earlier: PackManifest, slots: [KeySlot]?, of source: DeclaredSource,
+        opening other: PackManifest? = nil
     ) async throws(VaultError) -> PackManifest {
         var pack = earlier
         pack.slots =
             if let slots { slots } else {
-                try await contentKey(following: other ?? earlier, for: names).slots
+                try await contentKey(following: other ?? earlier, for: source.audiences(of: earlier)).slots
             }
-        pack.offer.isHeld = names.contains(Audiences.held)
+        pack.offer.isHeld = earlier.offer.isHeld && source.isHeld
         return pack
     }
 
@@ -162,11 +165,12 @@ struct PackPublisher {
     ) async throws(VaultError) -> SealingResult {
         let isSameKey = newest?.contentKeyID == earlier.contentKeyID
         let choice = try await contentKey(
-            following: isSameKey ? newest : earlier, for: declared.source.audiences)
+            following: isSameKey ? newest : earlier, for: declared.source.audiences(of: earlier))
         _ = try await files.published(earlier, key: choice.key)
         var pack = earlier
         pack.slots = choice.slots
         pack.offer = declared.offer
+        pack.offer.isHeld = earlier.offer.isHeld && declared.source.isHeld
         return SealingResult(manifest: pack, reusedPieces: pack.pieceCount)
     }
 }

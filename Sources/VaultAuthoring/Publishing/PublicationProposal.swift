@@ -46,7 +46,7 @@ struct PublicationProposal {
             // Used in the report only.
             for pack in settings.packs { _ = try names.listedForm(of: pack.id, pack.offer) }
             let declared = try Recipients(declaredBy: settings, listedAs: names)
-            try await list(restored.packs, for: declared.audiences)
+            try await list(restored.packs, of: declared.source)
             restorations = [
                 .init(subject: .channel(settings.structure.sourceChannel), snapshot: pin.snapshot)
             ]
@@ -58,7 +58,8 @@ struct PublicationProposal {
         let made = Set(packs.map(\.id))
         let gone = listing.packs.map(\.pack).filter { !made.contains($0.id) }
         rekeying = try await ChannelRekeying(
-            of: settings.structure.channels.dropFirst(), in: session, for: recipients, by: publisher)
+            of: settings.structure.channels.dropFirst(), in: session, for: recipients, by: publisher,
+            earlier.given.adding(listed))
         shown = try await publisher.complete(
             names.names, for: (packs.map(\.id) + gone.map(\.id)) + rekeying.listed.map(\.pack.id),
             after: earlier)
@@ -116,11 +117,11 @@ extension PublicationProposal {
                         "empty-source", "the source of '\(name)' is empty: \(source)", at: name.description,
                         remedy: "put files there, or remove the pack from vault.json"))
             }
-            try await list(result, for: pack.source.audiences, isPinned: pack.pin != nil)
+            try await list(result, of: pack.source, isPinned: pack.pin != nil)
         }
         for tree in session.settings.resources { try await list(tree, onPack: onPack) }
         if let table = names.table {
-            try list(await publisher.seal(names.names, after: table, forReadersOf: listed, earlier))
+            try list(await publisher.seal(names.names, after: table, forReadersOf: listed, earlier.given))
         }
     }
 
@@ -129,7 +130,7 @@ extension PublicationProposal {
     ) async throws(VaultError) {
         if let pin = tree.pin {
             let restored = try await session.listing(pin, of: tree.family)
-            try await list(restored.packs) { _ in tree.source.audiences }
+            try await list(restored.packs) { _ in tree.source }
             restorations.append(.init(subject: .tree(tree.family), snapshot: pin.snapshot))
             return
         }
@@ -137,7 +138,7 @@ extension PublicationProposal {
         var names = names
         try await publisher.seal(tree, after: earlier, naming: &names, onPack: onPack) {
             result async throws(VaultError) in
-            try await list(result, for: tree.source.audiences)
+            try await list(result, of: tree.source)
         }
         self.names = names
         try await keepPacks(of: tree)
@@ -145,14 +146,14 @@ extension PublicationProposal {
 
     /// Lists a pack that is made of a source, with the versions that stay beside it.
     private mutating func list(
-        _ result: SealingResult, for audiences: [String], isPinned: Bool = false
+        _ result: SealingResult, of source: DeclaredSource, isPinned: Bool = false
     ) async throws(VaultError) {
         let pack = result.manifest
-        recipients.note(pack, for: audiences)
+        recipients.note(pack, of: source)
         var others: [PackManifest] = []
         if let listed = earlier.listed[pack.id] {
             let kept = compatible.kept(of: listed, notFor: [pack.offer.apps], except: [pack.version])
-            others = try await keep(kept, for: audiences)
+            others = try await keep(kept, of: source)
         }
         try list(result, beside: others, isPinned: isPinned)
     }
@@ -179,12 +180,12 @@ extension PublicationProposal {
     }
 
     private func keep(
-        _ versions: [PackManifest], for audiences: [String]
+        _ versions: [PackManifest], of source: DeclaredSource
     ) async throws(VaultError) -> [PackManifest] {
         var kept: [PackManifest] = []
         for version in versions {
             kept.append(
-                try await publisher.keep(version, slots: recipients[version.contentKeyID], for: audiences))
+                try await publisher.keep(version, slots: recipients[version.contentKeyID], of: source))
         }
         return kept
     }
@@ -201,7 +202,7 @@ extension PublicationProposal {
                 version.offer.apps = version.offer.apps.outside(tree.apps)
                 return version
             }
-            let kept = try await keep(versions, for: tree.source.audiences)
+            let kept = try await keep(versions, of: tree.source)
             guard let pack = kept.first else { continue }
             try add(PublicationReport.Pack(of: pack, .unchanged), pack, beside: Array(kept.dropFirst()))
         }
@@ -218,9 +219,9 @@ extension PublicationProposal {
 
     /// Lists packs again as they were listed before, for the present keys.
     ///
-    /// - Parameter audiences: of a pack; nil for one that no source declares: its slots stay as they were.
+    /// - Parameter source: of a pack; nil for one that no source makes: its slots stay as they were.
     private mutating func list(
-        _ packs: [ListedPack], for audiences: (PackManifest) -> [String]?
+        _ packs: [ListedPack], of source: (PackManifest) -> DeclaredSource?
     ) async throws(VaultError) {
         let sorted = packs.sorted { $0.pack.id < $1.pack.id }
         for listed in sorted.namesTableLast {
@@ -229,11 +230,11 @@ extension PublicationProposal {
                 try await publisher.files.require(version)
                 if version.isNamesTable {
                     version = try await restore(namesTable: version)
-                } else if let names = audiences(version) {
+                } else if let source = source(version) {
                     version = try await publisher.keep(
-                        version, slots: recipients[version.contentKeyID], for: names,
+                        version, slots: recipients[version.contentKeyID], of: source,
                         opening: earlier.packs(sharing: version.contentKeyID).first)
-                    recipients.note(version, for: names)
+                    recipients.note(version, of: source)
                 } else if let slots = recipients[version.contentKeyID] {
                     version.slots = slots
                 }
@@ -250,12 +251,13 @@ extension PublicationProposal {
     /// names, because it could not be continued.
     private func restore(namesTable table: PackManifest) async throws(VaultError) -> PackManifest {
         guard let newest = names.table, await !publisher.canGoOn(after: table) else {
-            return try await publisher.rekey(namesTable: table, forReadersOf: listed)
+            var tables = ContinuedTables(after: earlier.given)
+            return try await publisher.rekey(namesTable: table, forReadersOf: listed, &tables)
         }
         let ids = listed.map(\.id)
         var kept = PackNames()
         kept.complete(by: try await publisher.complete(names.names, for: ids, after: earlier), for: ids)
-        return try await publisher.seal(kept, after: newest, forReadersOf: listed, earlier).manifest
+        return try await publisher.seal(kept, after: newest, forReadersOf: listed, earlier.given).manifest
     }
 }
 

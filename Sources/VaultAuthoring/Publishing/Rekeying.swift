@@ -7,7 +7,7 @@ import VaultSite
 /// The keys that listed packs are sealed for. A pack has the same audiences in every channel, whatever version the channel lists.
 struct Recipients {
     private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
-    private var audiencesByID: [PackID: [String]] = [:]
+    private var sources: [PackID: DeclaredSource] = [:]
     /// All keys that a pack was noted for.
     private(set) var keys: Set<KeyID> = []
 
@@ -25,38 +25,37 @@ struct Recipients {
     ) throws(VaultError) {
         slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }
         for source in settings.sources where ids?.contains(source.id) ?? true {
-            audiencesByID[try names.listedID(of: source.id)] = source.audiences
+            sources[try names.listedID(of: source.id)] = source
         }
     }
 
-    mutating func note(_ pack: PackManifest, for audiences: [String]) {
+    mutating func note(_ pack: PackManifest, of source: DeclaredSource) {
         slotsByKey[pack.contentKeyID] = pack.slots
-        audiencesByID[pack.id] = audiences
-        if let family = pack.offer.family { audiencesByID[family] = audiences }
+        sources[pack.id] = source
+        if let family = pack.offer.family { sources[family] = source }
         keys.formUnion(pack.slots.map(\.keyID))
     }
 
     /// The slots of packs with this content key.
     subscript(key: ContentKeyID) -> [KeySlot]? { slotsByKey[key] }
 
-    /// The audiences that a version is for; nil if no source makes it.
-    func audiences(of version: PackManifest) -> [String]? {
-        audiencesByID[version.id] ?? version.offer.family.flatMap { audiencesByID[$0] }
+    /// Nil if no source makes the version.
+    func source(of version: PackManifest) -> DeclaredSource? {
+        sources[version.id] ?? version.offer.family.flatMap { sources[$0] }
     }
 }
 
 extension PackPublisher {
     /// Packs of a channel with the present slots, with all versions of each.
     fileprivate func rekeyed(
-        _ packs: [ListedPack], for recipients: Recipients
+        _ packs: [ListedPack], for recipients: Recipients, _ tables: inout ContinuedTables
     ) async throws(VaultError) -> [(old: ListedPack, versions: [PackManifest])] {
         var rekeyed: [(old: ListedPack, versions: [PackManifest])] = []
         for old in packs.namesTableLast {
             var versions: [PackManifest] = []
             if old.pack.isNamesTable {
-                versions = [
-                    try await rekey(namesTable: old.pack, forReadersOf: rekeyed.flatMap(\.versions))
-                ]
+                let readable = rekeyed.flatMap(\.versions)
+                versions = [try await rekey(namesTable: old.pack, forReadersOf: readable, &tables)]
             } else {
                 for version in old.versions {
                     versions.append(try await self.rekeyed(version, for: recipients))
@@ -67,25 +66,40 @@ extension PackPublisher {
         return rekeyed
     }
 
-    /// Unchanged if no key opens it: then a replaced key stays in its slots, and the publication says so.
+    /// Unchanged if no key opens it: then a replaced key stays in its slots, and the publication says so. Throws `.key` where a key to
+    /// seal for can't be read.
     private func rekeyed(
         _ version: PackManifest, for recipients: Recipients
     ) async throws(VaultError) -> PackManifest {
-        let slots = recipients[version.contentKeyID]
+        var rekeyed = version
+        if let source = recipients.source(of: version) {
+            rekeyed.offer.isHeld = version.offer.isHeld && source.isHeld
+        }
+        if let slots = recipients[version.contentKeyID] {
+            rekeyed.slots = slots
+        } else {
+            guard let key = try await contentKey(ifOpen: version) else { return version }
+            rekeyed.slots =
+                if let source = recipients.source(of: version) {
+                    try await ContentKeyChoice.slots(
+                        of: key, for: keys.recipients(source.audiences(of: version)))
+                } else {
+                    try await keys.slots(of: key, succeeding: version.slots)
+                }
+        }
+        // The slots of one key are equal, those of another one with its ID differ. Their order does not count.
+        if Set(rekeyed.slots) == Set(version.slots) { rekeyed.slots = version.slots }
+        return rekeyed
+    }
+
+    /// Nil if no key here opens the version.
+    private func contentKey(ifOpen version: PackManifest) async throws(VaultError) -> ContentKey? {
         do throws(VaultError) {
-            var rekeyed = version
-            if let audiences = recipients.audiences(of: version) {
-                rekeyed = try await keep(version, slots: slots, for: audiences)
-            } else if let slots {
-                rekeyed.slots = slots
-            }
-            // The slots of one key are equal, those of another one with its ID differ. Their order does not count.
-            guard Set(rekeyed.slots) == Set(version.slots) else { return rekeyed }
-            rekeyed.slots = version.slots
-            return rekeyed
+            return try await keys.openers().contentKey(
+                version.contentKeyID, slots: version.slots, place: version.id.description)
         } catch {
             guard error.category == .key else { throw error }
-            return version
+            return nil
         }
     }
 }
@@ -100,16 +114,21 @@ struct ChannelRekeying {
 
     init() {}
 
-    /// - Parameter recipients: of the packs of the sources.
+    /// - Parameters:
+    ///   - recipients: of the packs of the sources.
+    ///   - given: the numbers that packs have, also in this run.
     init(
         of channels: some Sequence<Channel>, in session: AuthorSession, for recipients: Recipients,
-        by publisher: PackPublisher
+        by publisher: PackPublisher, _ given: GivenVersions
     ) async throws(VaultError) {
+        var tables = ContinuedTables(after: given)
         for channel in channels {
             let listing = session.published.ownPacks(in: channel)
             var next = listing.otherTargets
             var isChanged = false
-            for (old, versions) in try await publisher.rekeyed(listing.packs, for: recipients) {
+            for (old, versions) in try await publisher.rekeyed(
+                listing.packs, for: recipients, &tables)
+            {
                 listed += versions.map { (channel, $0) }
                 guard versions != old.versions, let new = try ListedPack(versions) else {
                     next.append(old.target)
@@ -153,7 +172,8 @@ struct RestoredState {
         let recipients = try Recipients(declaredBy: session.settings, sealedAs: present)
         var records = earlier.otherTargets
         var opened: [SlotHolder: [String]] = [:]
-        for (_, versions) in try await publisher.rekeyed(earlier.packs, for: recipients) {
+        var tables = ContinuedTables(after: try await GivenVersions(of: session))
+        for (_, versions) in try await publisher.rekeyed(earlier.packs, for: recipients, &tables) {
             for version in versions {
                 for key in keys.holders(of: version.slots).subtracting(current) {
                     opened[key, default: []].append("'\(version.id)' version \(version.version)")

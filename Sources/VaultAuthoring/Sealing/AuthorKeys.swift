@@ -13,6 +13,8 @@ struct AuthorKeys: Sendable {
     private let retired: RetiredKeys
     /// All keys that the sources list.
     private let listed: [KeyID: VaultKey]
+    /// The audiences that have each of them; nil is the vault itself.
+    private let owners: [KeyID: [String?]]
 
     /// Throws `.usage` where an ID is that of two different keys.
     init(
@@ -22,12 +24,16 @@ struct AuthorKeys: Sendable {
         (self.audiences, self.retired) = (audiences, retired)
         self.own = UnretiredKeyProvider(source, retired, replaced: audiences.replaced)
         var ring = KeyRing()
-        if let found = try? await source.allKeys() { ring.append(found) }
-        for name in audiences.all {
+        var owners: [KeyID: [String?]] = [:]
+        for owner in audiences.owners {
+            let keys = try owner.map { name throws(VaultError) in try audiences.keys(of: [name]) } ?? source
             // A source that can't be read is an error only if a pack is sealed for it.
-            if let found = try? await audiences.keys(of: [name]).allKeys() { ring.append(found) }
+            guard let found = try? await keys.allKeys() else { continue }
+            ring.append(found)
+            for key in found.vaultKeys { owners[key.id, default: []].append(owner) }
         }
         try ring.requireDistinctIDs()
+        self.owners = owners
         listed = Dictionary(ring.vaultKeys.map { ($0.id, $0) }) { first, _ in first }
     }
 
@@ -75,7 +81,33 @@ struct AuthorKeys: Sendable {
     static let readersOfNames =
         "the table of opaque names, for the vault's own keys and each key that opens a pack"
 
-    func isRetired(_ id: KeyID) -> Bool { retired.ids.contains(id) }
+    /// The slots of a pack that no source makes: for each slot's key those of its owners now. The slot of a key that is not here stays
+    /// unless the key is retired.
+    ///
+    /// - Returns: the same slots where no other key is left.
+    func slots(of key: ContentKey, succeeding slots: [KeySlot]) async throws(VaultError) -> [KeySlot] {
+        let (ring, absent) = try await successors(of: slots)
+        let next = try ring.vaultKeys.map { vaultKey throws(VaultError) in
+            try KeySlot(wrapping: key, under: vaultKey)
+        }
+        try KeySlot.requireCount(next.count + absent.count, at: "vault keys")
+        return next.isEmpty && absent.isEmpty ? slots : next + absent
+    }
+
+    /// The keys that the owners of slots' keys have now, and the slots of unretired keys that are not here.
+    func successors(of slots: [KeySlot]) async throws(VaultError) -> (keys: KeyRing, absent: [KeySlot]) {
+        var ring = KeyRing()
+        var absent: [KeySlot] = []
+        for slot in slots {
+            let owners = owners[slot.keyID] ?? []
+            if owners.isEmpty, !retired.ids.contains(slot.keyID) { absent.append(slot) }
+            for owner in owners {
+                ring.append(
+                    KeyRing(vaultKeys: try await recipients(owner.map { [$0] } ?? []).allKeys().vaultKeys))
+            }
+        }
+        return (ring, absent)
+    }
 
     /// Whether a source lists a key with this ID.
     func lists(_ id: KeyID) -> Bool { listed[id] != nil }

@@ -55,8 +55,11 @@ struct DeclaredSource: Sendable {
     let filter: SourceFilter
     /// Whether symbolic links in a folder are followed, instead of refused.
     let followsLinks: Bool
-    /// By name; empty for the vault's own keys. Of a held source only those that read it before its release.
+    /// Whom new versions are sealed for, by name; empty for the vault's own keys. Of a held source only those that read it before its
+    /// release.
     let audiences: [String]
+    /// The same after the release.
+    private let readers: [String]
     /// Whether it waits for its release.
     let isHeld: Bool
     /// For new pieces.
@@ -64,7 +67,7 @@ struct DeclaredSource: Sendable {
 
     init(of id: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         self.id = id
-        let readers = try audiences.names(in: json)
+        readers = try audiences.names(in: json)
         let early = try audiences.early(in: json)
         self.audiences = early ?? readers
         isHeld = early != nil
@@ -74,6 +77,13 @@ struct DeclaredSource: Sendable {
         followsLinks = try json["followLinks"]?.bool() ?? false
         compression = try json.choice("compression")
     }
+
+    /// Whom a listed version is sealed for: one that was open before the source was held stays open.
+    func audiences(of version: PackManifest) -> [String] { version.offer.isHeld ? audiences : readers }
+
+    /// Whether the next version keeps the content key of an earlier one. The readers of an open version have its key, so a held source
+    /// gets another one.
+    func keepsKey(of earlier: PackManifest) -> Bool { !isHeld || earlier.offer.isHeld }
 
     /// - Parameters:
     ///   - filter: nil for that of the declaration.

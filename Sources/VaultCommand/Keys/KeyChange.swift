@@ -131,7 +131,7 @@ extension KeyExposure {
             .lines { exposure in
                 [
                     (.listed, "still opens"), (.earlier, "opens with earlier metadata"),
-                    (.none, "does not open"),
+                    (.none, "does not open, by all metadata that is kept"),
                 ]
                 .compactMap { (access: KeyExposure.Access, words: String) in
                     let packs = exposure.packs(access)
