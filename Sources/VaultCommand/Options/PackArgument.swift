@@ -25,7 +25,9 @@ struct PackArgument: ParsableArguments {
     func file(_ keys: (any KeyProvider)?) async throws(VaultError) -> PackFile {
         let source = try manifestOptions.source()
         let channel = try channel.channel
-        guard case .site(let site, let root) = source, try FileSystem.status(of: FilePath(pack)) == nil else {
+        // A folder is no pack, but often the source of one with its name.
+        let found = try FileSystem.status(of: FilePath(pack), followingLinks: true)?.kind
+        guard case .site(let site, let root) = source, found == nil || found == .folder else {
             guard channel == nil else {
                 throw VaultError(
                     .usage, "a channel lists packs of a site, and this is a file", at: "--channel",

@@ -69,6 +69,28 @@ struct KilledKeyChangeTests {
         #expect(killed > 0)
     }
 
+    @Test func aPackIsReleased() async throws {
+        try await world.run("keys add $VAULT --audience held").succeeded()
+        try world.declare(["level": ["held": true]])
+        try await world.publish()
+        let numbers = Sampling.numbers(1...40, each: 6, for: "KilledKeyChangeTests.release")
+        let killed = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { number, wrapper in
+            let round = try await copy()
+            let before = try await check(round, with: "old")
+            #expect(before.exitCode == 77, "\(number)")
+            let result = try await round.run("release $WORK/vault level", through: wrapper)
+            let again = try await round.run("release $WORK/vault level")
+            #expect(
+                again.exitCode == 0 || again.exitCode == 64 && again.errorText.contains("not held"),
+                "\(again.errorText) \(number)")
+            try await expect(round, opens: "old", "\(number)")
+            let published = try await round.run("publish $WORK/vault").succeeded()
+            #expect(published.errorText.contains("nothing changed"), "\(number)")
+            return result
+        }
+        #expect(killed > 0)
+    }
+
     /// No number of a pack stands for two contents, in any metadata that was ever written.
     private func expectDistinctNumbers(in round: TemporaryFolder, _ hint: String) async throws {
         var digests: [Int64: Set<String>] = [:]
