@@ -32,7 +32,7 @@ public struct KeyReplacement: Sendable {
             }
             let file = try settings.keyFile(of: audience, in: vault)
             let key = try VaultKey.generate()
-            var ring = try vault.keys(in: file).ring()
+            var ring = try vault.keysToRewrite(in: file)
             ring.append(KeyRing(vaultKeys: [key]))
             try VaultKeyFile.write(ring, to: file, like: file, passphrase: vault.passphrase)
             return key.id
@@ -56,7 +56,7 @@ public struct KeyReplacement: Sendable {
         of audience: String?, in vault: VaultFolder, _ settings: inout VaultSettings
     ) throws(VaultError) {
         let file = try settings.keyFile(of: audience, in: vault)
-        let ring = try vault.keys(in: file).ring()
+        let ring = try vault.keysToRewrite(in: file)
         var replaced = settings.audiences.replaced
         let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
         if known.isEmpty {
@@ -99,9 +99,9 @@ public struct KeyReplacement: Sendable {
             (session: AuthorSession, output: ProposedChange.Output) async throws(VaultError)
                 -> KeyChangeReport in
             try await session.requireKnown(ids)
-            try session.settings.requireOthers(than: ids, in: vault)
+            let files = try session.settings.files(of: ids, in: vault)
             let report = try await session.publishKeys(retiring: ids, into: output)
-            if output.scratch == nil { try session.settings.removeKeys(ids, from: vault) }
+            if output.scratch == nil { try session.settings.removeKeys(ids, from: files, in: vault) }
             return report
         }
         return try await isRehearsal
@@ -234,32 +234,33 @@ extension VaultSettings {
             remedy: "add the new key where they come from, and publish; then retire the old one by its ID")
     }
 
-    /// The files of the vault's own keys, and of all audiences'; each once.
-    private func keyFiles(in vault: VaultFolder) -> [(file: FilePath, owner: String?)] {
-        var known: Set<FilePath> = []
-        return audiences.owners.compactMap { owner in
-            audiences.file(of: owner).map { (file: $0, owner: owner) }
-        }.filter { known.insert($0.file).inserted }
-    }
-
-    /// Throws `.usage` where a file would be left without a key.
-    fileprivate func requireOthers(than ids: Set<KeyID>, in vault: VaultFolder) throws(VaultError) {
-        for (file, owner) in keyFiles(in: vault) where try FileSystem.exists(file) {
+    /// The key files that have some of these keys, each once. Throws `.usage` where one would be left without a key.
+    fileprivate func files(
+        of ids: Set<KeyID>, in vault: VaultFolder
+    ) throws(VaultError) -> [(file: FilePath, ring: KeyRing)] {
+        var found: [(file: FilePath, ring: KeyRing)] = []
+        for owner in audiences.owners {
+            guard let file = audiences.file(of: owner), audiences.owners(of: file).first == owner,
+                try FileSystem.exists(file)
+            else { continue }
             let keys = try vault.keys(in: file).ring().vaultKeys.map(\.id)
-            guard !keys.isEmpty, keys.allSatisfy(ids.contains) else { continue }
-            throw VaultError(
-                .usage, "\(Self.owner(owner)) has no other key", at: file.string,
-                remedy: "replace the key", hint: .replacingKey)
+            guard keys.contains(where: ids.contains) else { continue }
+            guard !keys.allSatisfy(ids.contains) else {
+                throw VaultError(
+                    .usage, "\(Self.owner(owner)) has no other key", at: file.string,
+                    remedy: "replace the key", hint: .replacingKey)
+            }
+            found.append((file, try vault.keysToRewrite(in: file)))
         }
+        return found
     }
 
     /// Takes keys out of the files that packs are sealed by; each gets a file of its own.
-    fileprivate func removeKeys(_ ids: Set<KeyID>, from vault: VaultFolder) throws(VaultError) {
-        for (file, _) in keyFiles(in: vault) where try FileSystem.exists(file) {
-            let ring = try vault.keys(in: file).ring()
-            let dropped = ring.vaultKeys.filter { ids.contains($0.id) }
-            guard !dropped.isEmpty else { continue }
-            for key in dropped { try vault.keep(key, of: file) }
+    fileprivate func removeKeys(
+        _ ids: Set<KeyID>, from files: [(file: FilePath, ring: KeyRing)], in vault: VaultFolder
+    ) throws(VaultError) {
+        for (file, ring) in files {
+            for key in ring.vaultKeys where ids.contains(key.id) { try vault.keep(key, of: file) }
             try VaultKeyFile.write(
                 ring.without(ids), to: file, like: file, passphrase: vault.passphrase)
         }
@@ -270,6 +271,13 @@ extension VaultSettings {
 }
 
 extension VaultFolder {
+    /// The keys of a file that is written again.
+    fileprivate func keysToRewrite(in file: FilePath) throws(VaultError) -> KeyRing {
+        let ring = try keys(in: file).ring()
+        try VaultKeyFile.requireRewritable(file, holding: ring)
+        return ring
+    }
+
     /// Writes the file of one key, unless it is there, in the form of the file that the key is in. Throws `.unwritable` where the file holds
     /// anything else.
     fileprivate func keep(_ key: VaultKey, of original: FilePath) throws(VaultError) {
