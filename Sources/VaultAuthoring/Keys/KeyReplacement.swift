@@ -208,7 +208,9 @@ extension AuthorSession {
                 settings: released == nil ? nil : settings), into: output)
         return KeyChangeReport(
             rekeyed: rekeying.packs, exposures: exposures,
-            replaced: settings.audiences.replaced.map(\.id).filter { !ids.contains($0) },
+            replaced: Set(settings.audiences.replaced.map(\.id)).subtracting(ids).sorted {
+                $0.description < $1.description
+            },
             written: metadata.written, toWrite: metadata.toWrite,
             warnings: session.warnings + metadata.warnings)
     }

@@ -138,8 +138,11 @@ struct Audiences: Sendable {
     /// All names; nil is the vault itself.
     var owners: [String?] { [nil] + all }
 
-    /// Those whose keys are in this file.
-    func owners(of file: FilePath) -> [String?] { owners.filter { self.file(of: $0) == file } }
+    /// Those whose keys are in this file, by whatever path their sources name it.
+    func owners(of file: FilePath) -> [String?] {
+        let file = file.resolved
+        return owners.filter { self.file(of: $0)?.resolved == file }
+    }
 }
 
 /// A key that packs are still sealed for, while another one replaces it: `{"id": "…", "for": "press"}`, without `"for"` one of the vault's own.

@@ -57,6 +57,11 @@ public enum VaultKeyFile {
     ///
     /// - Parameter ring: its keys.
     package static func requireRewritable(_ path: FilePath, holding ring: KeyRing) throws(VaultError) {
+        guard try FileSystem.status(of: path)?.kind != .link else {
+            throw VaultError(
+                .unwritable, "is a symbolic link, and its target may be in use elsewhere", at: path.string,
+                remedy: "name its target, \(path.resolved), in vault.json, or put the file itself there")
+        }
         guard ring.others.isEmpty else {
             throw VaultError(
                 .unwritable, "it also holds \(ring.others.listed(upTo: 4)), which would be lost", at: path.string,
