@@ -14,7 +14,8 @@ public struct KeyReplacement: Sendable {
     public init(_ request: AuthorRequest) { self.request = request }
 
     /// Makes a key for an audience, or for the vault itself, beside those that it has. The next publication seals for it, too. In an
-    /// encrypted file, and with a passphrase in that of a new audience, it is encrypted.
+    /// encrypted file, and with a passphrase in that of a new audience, it is encrypted. A file of a new audience's name that has one key
+    /// is declared as it is: an interrupted call made it.
     public static func add(to audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyID {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             var settings = settings
@@ -25,7 +26,7 @@ public struct KeyReplacement: Sendable {
                         remedy: "use 1 to 64 characters of A-Z a-z 0-9 _ -, or declare it with its file")
                 }
                 let file = vault.keys.appending("\(audience).jwks")
-                let id = try VaultKeyFile.generate(at: file, passphrase: vault.passphrase)
+                let id = try settings.keyOfNewAudience(in: file, of: vault)
                 try settings.declareAudience(audience, file: FilePath("keys/\(audience).jwks"))
                 try settings.write(to: vault.settings)
                 return id
@@ -234,6 +235,26 @@ extension VaultSettings {
         throw VaultError(
             .usage, "the keys of \(Self.owner(audience)) do not come from a file", at: vault.settings.string,
             remedy: "add the new key where they come from, and publish; then retire the old one by its ID")
+    }
+
+    /// The one key in the file of an audience that is not declared yet, which is made where there is no such file. Throws `.unwritable` for
+    /// a file of others, or with another number of keys.
+    fileprivate func keyOfNewAudience(in file: FilePath, of vault: VaultFolder) throws(VaultError) -> KeyID {
+        guard try FileSystem.exists(file) else {
+            return try VaultKeyFile.generate(at: file, passphrase: vault.passphrase)
+        }
+        if let owner = audiences.owners(of: file).first {
+            throw VaultError(
+                .unwritable, "it has the keys of \(Self.owner(owner))", at: file.string,
+                remedy: "choose another name for the new audience, or declare it in \"audiences\" with this file")
+        }
+        let ring = try vault.keys(in: file).ring()
+        guard let key = ring.vaultKeys.first, ring.ids.count == 1 else {
+            throw VaultError(
+                .unwritable, "it exists already, with another number of keys than one", at: file.string,
+                remedy: "declare it in \"audiences\", or choose another name for the new audience")
+        }
+        return key.id
     }
 
     /// The key files that have some of these keys, each once. Throws `.usage` where one would be left without a key.
