@@ -70,6 +70,9 @@ public struct KeyReplacement: Sendable {
         } else if ring.vaultKeys.contains(where: { !known.contains($0.id) }) {
             // The new key is there already.
             return
+        } else if settings.audiences.files(of: known).count < known.count {
+            // It was made elsewhere.
+            throw settings.audiences.newKeyMissing(of: audience)
         }
         let fresh = KeyRing(vaultKeys: [try VaultKey.generate()], contentKeys: ring.contentKeys)
         try VaultKeyFile.write(fresh, to: file, like: file, passphrase: vault.passphrase)
@@ -83,7 +86,7 @@ public struct KeyReplacement: Sendable {
         let ids = Set(settings.audiences.replaced.filter { $0.audience == audience }.map(\.id))
         guard !ids.isEmpty else {
             throw VaultError(
-                .usage, "no key of \(VaultSettings.owner(audience)) is being replaced",
+                .usage, "no key of \(Audiences.words(for: audience)) is being replaced",
                 at: vault.settings.string,
                 remedy: "replace one first, or retire a key by its ID")
         }
@@ -218,11 +221,6 @@ extension AuthorSession {
 }
 
 extension VaultSettings {
-    /// For messages.
-    fileprivate static func owner(_ audience: String?) -> String {
-        audience.map { "the audience '\($0)'" } ?? "the vault itself"
-    }
-
     /// Throws `.usage` where the keys of an audience come from elsewhere than a file.
     fileprivate func keyFile(of audience: String?, in vault: VaultFolder) throws(VaultError) -> FilePath {
         if let audience, !audiences.isDeclared(audience) {
@@ -233,7 +231,7 @@ extension VaultSettings {
         }
         if let file = audiences.file(of: audience) { return file }
         throw VaultError(
-            .usage, "the keys of \(Self.owner(audience)) do not come from a file", at: vault.settings.string,
+            .usage, "the keys of \(Audiences.words(for: audience)) do not come from a file", at: vault.settings.string,
             remedy: "add the new key where they come from, and publish; then retire the old one by its ID")
     }
 
@@ -245,7 +243,7 @@ extension VaultSettings {
         }
         if let owner = audiences.owners(of: file).first {
             throw VaultError(
-                .unwritable, "it has the keys of \(Self.owner(owner))", at: file.string,
+                .unwritable, "it has the keys of \(Audiences.words(for: owner))", at: file.string,
                 remedy: "choose another name for the new audience, or declare it in \"audiences\" with this file")
         }
         let ring = try vault.keys(in: file).ring()
@@ -270,7 +268,7 @@ extension VaultSettings {
             guard keys.contains(where: ids.contains) else { continue }
             guard !keys.allSatisfy(ids.contains) else {
                 throw VaultError(
-                    .usage, "\(Self.owner(owner)) has no other key", at: file.string,
+                    .usage, "\(Audiences.words(for: owner)) has no other key", at: file.string,
                     remedy: "replace the key", hint: .replacingKey)
             }
             found.append((file, try vault.keysToRewrite(in: file)))
