@@ -35,6 +35,7 @@ public struct KeyReplacement: Sendable {
             let key = try VaultKey.generate()
             var ring = try vault.keysToRewrite(in: file)
             ring.append(KeyRing(vaultKeys: [key]))
+            try KeySlot.requireCount(ring.vaultKeys.count, at: file.string)
             try VaultKeyFile.write(ring, to: file, like: file, passphrase: vault.passphrase)
             return key.id
         }
@@ -44,38 +45,11 @@ public struct KeyReplacement: Sendable {
     /// new key later than the metadata still open everything. Interrupted at any point, it is completed by running it again.
     public func begin(_ audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport
     {
-        let replace = { (settings: inout VaultSettings) throws(VaultError) in
-            try replaceKeys(of: audience, in: vault, &settings)
+        try await vault.carryOut(request) { session, output async throws(VaultError) in
+            var session = session
+            try await session.replaceKeys(of: audience)
+            return try await session.publishKeys(into: output)
         }
-        return try await vault.carryOut(request, preparing: replace) {
-            session, output async throws(VaultError) in
-            try await session.publishKeys(retiring: [], into: output)
-        }
-    }
-
-    private func replaceKeys(
-        of audience: String?, in vault: VaultFolder, _ settings: inout VaultSettings
-    ) throws(VaultError) {
-        let file = try settings.keyFile(of: audience, in: vault)
-        let ring = try vault.keysToRewrite(in: file)
-        var replaced = settings.audiences.replaced
-        let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
-        if known.isEmpty {
-            for key in ring.vaultKeys {
-                try vault.keep(key, of: file)
-                replaced += settings.audiences.owners(of: file).map { ReplacedKey(key.id, of: $0) }
-            }
-            try settings.setReplacedKeys(replaced)
-            try settings.write(to: vault.settings)
-        } else if ring.vaultKeys.contains(where: { !known.contains($0.id) }) {
-            // The new key is there already.
-            return
-        } else if settings.audiences.files(of: known).count < known.count {
-            // It was made elsewhere.
-            throw settings.audiences.newKeyMissing(of: audience)
-        }
-        let fresh = KeyRing(vaultKeys: [try VaultKey.generate()], contentKeys: ring.contentKeys)
-        try VaultKeyFile.write(fresh, to: file, like: file, passphrase: vault.passphrase)
     }
 
     /// Seals no longer for the keys that were replaced, and retires them.
@@ -149,6 +123,33 @@ public struct KeyChangeReport: Sendable {
 }
 
 extension AuthorSession {
+    /// Nothing is written where a pack would have too many keys.
+    fileprivate mutating func replaceKeys(of audience: String?) async throws(VaultError) {
+        let file = try settings.keyFile(of: audience, in: vault)
+        let ring = try vault.keysToRewrite(in: file)
+        let ids = ring.vaultKeys.map(\.id)
+        let owners = settings.audiences.owners(of: file)
+        let replaced = settings.audiences.replaced
+        let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
+        // The new key may be there already.
+        guard known.isEmpty || known.isSuperset(of: ids) else { return }
+        let fresh = try VaultKey.generate()
+        if known.isEmpty {
+            try await PackPublisher(for: self).keys.requireFewEnough(
+                for: settings, with: fresh.id, of: owners)
+            for key in ring.vaultKeys { try vault.keep(key, of: file) }
+            try settings.setReplacedKeys(
+                replaced + ids.flatMap { id in owners.map { ReplacedKey(id, of: $0) } })
+            try settings.write(to: vault.settings)
+        } else if settings.audiences.files(of: Set(ids)).count < ids.count {
+            // The new key was made elsewhere.
+            throw settings.audiences.newKeyMissing(of: audience)
+        }
+        try VaultKeyFile.write(
+            KeyRing(vaultKeys: [fresh], contentKeys: ring.contentKeys), to: file, like: file,
+            passphrase: vault.passphrase)
+    }
+
     /// A version, listed or in kept metadata, whose content key no unretired key unwraps from any slot.
     fileprivate func version(thatNeeds id: KeyID) async throws(VaultError) -> PackManifest? {
         var wrapped: [ContentKeyID: PackManifest] = [:]
@@ -231,7 +232,8 @@ extension VaultSettings {
         }
         if let file = audiences.file(of: audience) { return file }
         throw VaultError(
-            .usage, "the keys of \(Audiences.words(for: audience)) do not come from a file", at: vault.settings.string,
+            .usage, "the keys of \(Audiences.words(for: audience)) do not come from a file",
+            at: vault.settings.string,
             remedy: "add the new key where they come from, and publish; then retire the old one by its ID")
     }
 
@@ -244,7 +246,8 @@ extension VaultSettings {
         if let owner = audiences.owners(of: file).first {
             throw VaultError(
                 .unwritable, "it has the keys of \(Audiences.words(for: owner))", at: file.string,
-                remedy: "choose another name for the new audience, or declare it in \"audiences\" with this file")
+                remedy:
+                    "choose another name for the new audience, or declare it in \"audiences\" with this file")
         }
         let ring = try vault.keys(in: file).ring()
         guard let key = ring.vaultKeys.first, ring.ids.count == 1 else {

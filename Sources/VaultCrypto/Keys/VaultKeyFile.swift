@@ -64,7 +64,8 @@ public enum VaultKeyFile {
         }
         guard ring.others.isEmpty else {
             throw VaultError(
-                .unwritable, "it also holds \(ring.others.listed(upTo: 4)), which would be lost", at: path.string,
+                .unwritable, "it also holds \(ring.others.listed(upTo: 4)), which would be lost",
+                at: path.string,
                 remedy: "move that to another file, then repeat the command")
         }
     }
