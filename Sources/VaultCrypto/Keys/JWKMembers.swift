@@ -50,6 +50,17 @@ struct JWKMembers {
         }
     }
 
+    /// The members of a text; nil for a text that does not begin with a JSON object.
+    init?(ifIn text: borrowing SecretBytes, place: String) {
+        let members = text.withBytes { text in
+            var reader = JSONReader(place: place)
+            guard case .beginObject? = try? reader.next(in: text) else { return JWKMembers?.none }
+            return try? JWKMembers(from: &reader, in: text, place: place, canBeSet: true)
+        }
+        guard let members else { return nil }
+        self = members
+    }
+
     private static func texts(
         _ first: JSONToken, from reader: inout JSONReader, in source: Span<UInt8>, place: String
     ) throws(VaultError) -> [String] {
