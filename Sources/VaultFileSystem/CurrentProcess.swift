@@ -43,6 +43,13 @@ extension FilePath {
         }
     }
 
+    /// The absolute path without links; the path itself where nothing is there.
+    public var resolved: FilePath {
+        guard let resolved = unsafe realpath(characters, nil) else { return self }
+        defer { unsafe free(resolved) }
+        return unsafe FilePath(platformString: resolved)
+    }
+
     /// This path, relative to the current folder, as seen from `folder`; absolute where the two share no root.
     public func relative(to folder: FilePath) throws(VaultError) -> FilePath {
         let (target, base) = (try absolute, try folder.absolute)

@@ -14,7 +14,8 @@ public struct KeyReplacement: Sendable {
     public init(_ request: AuthorRequest) { self.request = request }
 
     /// Makes a key for an audience, or for the vault itself, beside those that it has. The next publication seals for it, too. In an
-    /// encrypted file, and with a passphrase in that of a new audience, it is encrypted.
+    /// encrypted file, and with a passphrase in that of a new audience, it is encrypted. A file of a new audience's name that has one key
+    /// is declared as it is: an interrupted call made it.
     public static func add(to audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyID {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             var settings = settings
@@ -25,15 +26,16 @@ public struct KeyReplacement: Sendable {
                         remedy: "use 1 to 64 characters of A-Z a-z 0-9 _ -, or declare it with its file")
                 }
                 let file = vault.keys.appending("\(audience).jwks")
-                let id = try VaultKeyFile.generate(at: file, passphrase: vault.passphrase)
+                let id = try settings.keyOfNewAudience(in: file, of: vault)
                 try settings.declareAudience(audience, file: FilePath("keys/\(audience).jwks"))
                 try settings.write(to: vault.settings)
                 return id
             }
             let file = try settings.keyFile(of: audience, in: vault)
             let key = try VaultKey.generate()
-            var ring = try vault.keys(in: file).ring()
+            var ring = try vault.keysToRewrite(in: file)
             ring.append(KeyRing(vaultKeys: [key]))
+            try KeySlot.requireCount(ring.vaultKeys.count, at: file.string)
             try VaultKeyFile.write(ring, to: file, like: file, passphrase: vault.passphrase)
             return key.id
         }
@@ -43,35 +45,11 @@ public struct KeyReplacement: Sendable {
     /// new key later than the metadata still open everything. Interrupted at any point, it is completed by running it again.
     public func begin(_ audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport
     {
-        let replace = { (settings: inout VaultSettings) throws(VaultError) in
-            try replaceKeys(of: audience, in: vault, &settings)
+        try await vault.carryOut(request) { session, output async throws(VaultError) in
+            var session = session
+            try await session.replaceKeys(of: audience)
+            return try await session.publishKeys(into: output)
         }
-        return try await vault.carryOut(request, preparing: replace) {
-            session, output async throws(VaultError) in
-            try await session.publishKeys(retiring: [], into: output)
-        }
-    }
-
-    private func replaceKeys(
-        of audience: String?, in vault: VaultFolder, _ settings: inout VaultSettings
-    ) throws(VaultError) {
-        let file = try settings.keyFile(of: audience, in: vault)
-        let ring = try vault.keys(in: file).ring()
-        var replaced = settings.audiences.replaced
-        let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
-        if known.isEmpty {
-            for key in ring.vaultKeys {
-                try vault.keep(key, of: file)
-                replaced += settings.audiences.owners(of: file).map { ReplacedKey(key.id, of: $0) }
-            }
-            try settings.setReplacedKeys(replaced)
-            try settings.write(to: vault.settings)
-        } else if ring.vaultKeys.contains(where: { !known.contains($0.id) }) {
-            // The new key is there already.
-            return
-        }
-        let fresh = KeyRing(vaultKeys: [try VaultKey.generate()], contentKeys: ring.contentKeys)
-        try VaultKeyFile.write(fresh, to: file, like: file, passphrase: vault.passphrase)
     }
 
     /// Seals no longer for the keys that were replaced, and retires them.
@@ -82,7 +60,7 @@ public struct KeyReplacement: Sendable {
         let ids = Set(settings.audiences.replaced.filter { $0.audience == audience }.map(\.id))
         guard !ids.isEmpty else {
             throw VaultError(
-                .usage, "no key of \(VaultSettings.owner(audience)) is being replaced",
+                .usage, "no key of \(Audiences.words(for: audience)) is being replaced",
                 at: vault.settings.string,
                 remedy: "replace one first, or retire a key by its ID")
         }
@@ -101,9 +79,9 @@ public struct KeyReplacement: Sendable {
             try await session.requireKnown(ids)
             let replaced = ids.intersection(session.settings.audiences.replaced.map(\.id))
             try await session.requireContentKeys { $0.slots.contains { replaced.contains($0.keyID) } }
-            try session.settings.requireOthers(than: ids, in: vault)
+            let files = try session.settings.files(of: ids, in: vault)
             let report = try await session.publishKeys(retiring: ids, into: output)
-            if output.scratch == nil { try session.settings.removeKeys(ids, from: vault) }
+            if output.scratch == nil { try session.settings.removeKeys(ids, from: files, in: vault) }
             return report
         }
         return try await isRehearsal
@@ -147,6 +125,33 @@ public struct KeyChangeReport: Sendable {
 }
 
 extension AuthorSession {
+    /// Nothing is written where a pack would have too many keys.
+    fileprivate mutating func replaceKeys(of audience: String?) async throws(VaultError) {
+        let file = try settings.keyFile(of: audience, in: vault)
+        let ring = try vault.keysToRewrite(in: file)
+        let ids = ring.vaultKeys.map(\.id)
+        let owners = settings.audiences.owners(of: file)
+        let replaced = settings.audiences.replaced
+        let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
+        // The new key may be there already.
+        guard known.isEmpty || known.isSuperset(of: ids) else { return }
+        let fresh = try VaultKey.generate()
+        if known.isEmpty {
+            try await PackPublisher(for: self).keys.requireFewEnough(
+                for: settings, with: fresh.id, of: owners)
+            for key in ring.vaultKeys { try vault.keep(key, of: file) }
+            try settings.setReplacedKeys(
+                replaced + ids.flatMap { id in owners.map { ReplacedKey(id, of: $0) } })
+            try settings.write(to: vault.settings)
+        } else if settings.audiences.files(of: Set(ids)).count < ids.count {
+            // The new key was made elsewhere.
+            throw settings.audiences.newKeyMissing(of: audience)
+        }
+        try VaultKeyFile.write(
+            KeyRing(vaultKeys: [fresh], contentKeys: ring.contentKeys), to: file, like: file,
+            passphrase: vault.passphrase)
+    }
+
     /// A version, listed or in kept metadata, whose content key no unretired key unwraps from any slot.
     fileprivate func version(thatNeeds id: KeyID) async throws(VaultError) -> PackManifest? {
         var wrapped: [ContentKeyID: PackManifest] = [:]
@@ -218,84 +223,10 @@ extension AuthorSession {
                 settings: released == nil ? nil : settings), into: output)
         return KeyChangeReport(
             rekeyed: rekeying.packs, exposures: exposures,
-            replaced: settings.audiences.replaced.map(\.id).filter { !ids.contains($0) },
+            replaced: Set(settings.audiences.replaced.map(\.id)).subtracting(ids).sorted {
+                $0.description < $1.description
+            },
             written: metadata.written, toWrite: metadata.toWrite,
             warnings: session.warnings + metadata.warnings)
-    }
-}
-
-extension VaultSettings {
-    /// For messages.
-    fileprivate static func owner(_ audience: String?) -> String {
-        audience.map { "the audience '\($0)'" } ?? "the vault itself"
-    }
-
-    /// Throws `.usage` where the keys of an audience come from elsewhere than a file.
-    fileprivate func keyFile(of audience: String?, in vault: VaultFolder) throws(VaultError) -> FilePath {
-        if let audience, !audiences.isDeclared(audience) {
-            throw VaultError(
-                .usage, "the audience '\(audience.excerpt)' is not declared", at: vault.settings.string,
-                remedy: "add it to \"audiences\""
-            ).suggesting(audience, among: audiences.all)
-        }
-        if let file = audiences.file(of: audience) { return file }
-        throw VaultError(
-            .usage, "the keys of \(Self.owner(audience)) do not come from a file", at: vault.settings.string,
-            remedy: "add the new key where they come from, and publish; then retire the old one by its ID")
-    }
-
-    /// The files of the vault's own keys, and of all audiences'; each once.
-    private func keyFiles(in vault: VaultFolder) -> [(file: FilePath, owner: String?)] {
-        var known: Set<FilePath> = []
-        return audiences.owners.compactMap { owner in
-            audiences.file(of: owner).map { (file: $0, owner: owner) }
-        }.filter { known.insert($0.file).inserted }
-    }
-
-    /// Throws `.usage` where a file would be left without a key.
-    fileprivate func requireOthers(than ids: Set<KeyID>, in vault: VaultFolder) throws(VaultError) {
-        for (file, owner) in keyFiles(in: vault) where try FileSystem.exists(file) {
-            let keys = try vault.keys(in: file).ring().vaultKeys.map(\.id)
-            guard !keys.isEmpty, keys.allSatisfy(ids.contains) else { continue }
-            throw VaultError(
-                .usage, "\(Self.owner(owner)) has no other key", at: file.string,
-                remedy: "replace the key", hint: .replacingKey)
-        }
-    }
-
-    /// Takes keys out of the files that packs are sealed by; each gets a file of its own.
-    fileprivate func removeKeys(_ ids: Set<KeyID>, from vault: VaultFolder) throws(VaultError) {
-        for (file, _) in keyFiles(in: vault) where try FileSystem.exists(file) {
-            let ring = try vault.keys(in: file).ring()
-            let dropped = ring.vaultKeys.filter { ids.contains($0.id) }
-            guard !dropped.isEmpty else { continue }
-            for key in dropped { try vault.keep(key, of: file) }
-            try VaultKeyFile.write(
-                ring.without(ids), to: file, like: file, passphrase: vault.passphrase)
-        }
-        var settings = self
-        try settings.setReplacedKeys(audiences.replaced.filter { !ids.contains($0.id) })
-        try settings.write(to: vault.settings)
-    }
-}
-
-extension VaultFolder {
-    /// Writes the file of one key, unless it is there, in the form of the file that the key is in. Throws `.unwritable` where the file holds
-    /// anything else.
-    fileprivate func keep(_ key: VaultKey, of original: FilePath) throws(VaultError) {
-        let file = self.key(key.id)
-        guard try FileSystem.exists(file) else {
-            try FileSystem.createFolders(replacedKeys, permissions: 0o700)
-            return try VaultKeyFile.write(
-                KeyRing(vaultKeys: [key]), to: file, like: original, passphrase: passphrase)
-        }
-        var ring = try keys(in: file).ring()
-        // A ring takes an equal key once.
-        ring.append(KeyRing(vaultKeys: [key]))
-        guard ring.vaultKeys.count == 1, ring.contentKeys.isEmpty else {
-            throw VaultError(
-                .unwritable, "it holds another key than '\(key.id)'", at: file.string,
-                remedy: "move the file away")
-        }
     }
 }

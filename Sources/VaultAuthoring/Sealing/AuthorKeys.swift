@@ -60,11 +60,20 @@ struct AuthorKeys: Sendable {
     }
 
     /// Throws `.usage` for more keys than one pack is sealed for, and for a retired one.
-    func requireFewEnough(for settings: VaultSettings) async throws(VaultError) {
+    ///
+    /// - Parameters:
+    ///   - added: one more key, of some audiences; nil among them is the vault itself.
+    func requireFewEnough(
+        for settings: VaultSettings, with added: KeyID? = nil, of owners: [String?] = []
+    ) async throws(VaultError) {
         var known: [[String]: Set<KeyID>] = [:]
         func require(_ names: [String], at place: String) async throws(VaultError) {
             if known[names] == nil {
-                known[names] = try await recipientIDs(names)
+                var ids = try await recipientIDs(names)
+                let isRecipient =
+                    names.isEmpty ? owners.contains(nil) : names.contains { owners.contains($0) }
+                if let added, isRecipient { ids.insert(added) }
+                known[names] = ids
             }
             try KeySlot.requireCount(known[names]?.count ?? 0, at: place)
         }

@@ -59,7 +59,24 @@ struct Audiences: Sendable {
         let keys = replaced.filter { $0.audience == audience }
         guard !keys.isEmpty else { return source }
         return ReplacedKeyProvider(
-            source: source, replaced: keys.map { (id: $0.id, file: vault.keys(in: vault.key($0.id))) })
+            source: source, replaced: keys.map { (id: $0.id, file: vault.keys(in: vault.key($0.id))) },
+            newKeyMissing: newKeyMissing(of: audience))
+    }
+
+    /// For keys that are all being replaced: to seal for them alone would lock out who has the new key.
+    func newKeyMissing(of audience: String?) -> VaultError {
+        VaultError(
+            .key,
+            "the keys of \(Self.words(for: audience)) are only such that \"replacedKeys\" names; the new key is missing here",
+            at: vault.settings.string,
+            remedy:
+                "copy the key file and keys/replaced/ from where the key was replaced; if the replacement was interrupted here, run it again",
+            hint: .replacingKey)
+    }
+
+    /// For messages.
+    static func words(for owner: String?) -> String {
+        owner.map { "the audience '\($0)'" } ?? "the vault itself"
     }
 
     /// The member `"for"` of a pack or a resource tree; empty where it is absent. Throws `.usage` for a name that is not
@@ -138,8 +155,11 @@ struct Audiences: Sendable {
     /// All names; nil is the vault itself.
     var owners: [String?] { [nil] + all }
 
-    /// Those whose keys are in this file.
-    func owners(of file: FilePath) -> [String?] { owners.filter { self.file(of: $0) == file } }
+    /// Those whose keys are in this file, by whatever path their sources name it.
+    func owners(of file: FilePath) -> [String?] {
+        let file = file.resolved
+        return owners.filter { self.file(of: $0)?.resolved == file }
+    }
 }
 
 /// A key that packs are still sealed for, while another one replaces it: `{"id": "…", "for": "press"}`, without `"for"` one of the vault's own.
@@ -167,6 +187,7 @@ struct ReplacedKey: Hashable, Sendable {
 private struct ReplacedKeyProvider: RingKeyProvider {
     let source: any KeyProvider
     let replaced: [(id: KeyID, file: FileKeyProvider)]
+    let newKeyMissing: VaultError
 
     /// The source itself may still have a key that is being replaced: on another machine it is given with the new one.
     func ring() async throws(VaultError) -> KeyRing {
@@ -174,6 +195,13 @@ private struct ReplacedKeyProvider: RingKeyProvider {
         for key in replaced where ring.keys(for: key.id).vaultKeys.isEmpty {
             ring.append(try key.file.ring())
         }
+        return ring
+    }
+
+    /// Throws `.key` where the source has no other key.
+    func allKeys() async throws(VaultError) -> KeyRing {
+        let ring = try await ring()
+        guard !ring.without(Set(replaced.map(\.id))).vaultKeys.isEmpty else { throw newKeyMissing }
         return ring
     }
 }

@@ -59,8 +59,8 @@ struct KeysAdd: AsyncParsableCommand {
         abstract: "Make one more key for the vault or an audience.",
         discussion: """
             The key is added to the audience's file, which stays encrypted if it is. For an audience that vault.json does not declare, \
-            keys/NAME.jwks is made and declared, encrypted with --passphrase. Prints the key's ID. The next 'publish' seals for the \
-            key, too.
+            keys/NAME.jwks is made and declared, encrypted with --passphrase; a file of that name with one key is declared as it is. \
+            Prints the key's ID. The next 'publish' seals for the key, too.
 
             EXAMPLE
               assetvault keys add my-game --audience press

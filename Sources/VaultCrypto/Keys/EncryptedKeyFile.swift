@@ -31,14 +31,9 @@ struct EncryptedKeyFile: Equatable {
             self = compact
             return
         }
-        let isFlattened = text.withBytes { text in
-            var reader = JSONReader(place: place)
-            guard case .beginObject? = try? reader.next(in: text),
-                let members = try? JWKMembers(from: &reader, in: text, place: place, canBeSet: true)
-            else { return false }
-            return members.hasCiphertext && members.type == nil && members.elements == nil
-        }
-        guard isFlattened else { return nil }
+        guard let members = JWKMembers(ifIn: text, place: place), members.hasCiphertext,
+            members.type == nil, members.elements == nil
+        else { return nil }
         self = try text.withBytes { (text) throws(VaultError) in
             try EncryptedKeyFile(flattened: text, place: place)
         }

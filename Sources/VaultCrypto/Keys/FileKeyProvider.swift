@@ -90,7 +90,7 @@ extension KeyProvider where Self == EnvironmentKeyProvider {
 ///
 /// A file named by a key ID, with or without `.jwk`, `.jwks`, `.jwe` or `.json`, contains a JWK or JWK Set, or a JWE of it. The `kid` of
 /// the keys counts, not the name. Other secrets in the folder are skipped: files without a JSON object, or with an object
-/// that is not a JWK or JWE, unless their names end in `.jwk`, `.jwks` or `.jwe`. Modes are not checked, as such folders are protected
+/// that is no JWK or JWE, a JWK of another type, or a JWE of another kind, unless their names end in `.jwk`, `.jwks` or `.jwe`. Modes are not checked, as such folders are protected
 /// as a whole; subfolders are not entered.
 public struct DirectoryKeyProvider: RingKeyProvider {
     private let folder: SecretFolder
@@ -122,8 +122,15 @@ public struct DirectoryKeyProvider: RingKeyProvider {
         }
         guard try file.status().size <= UInt64(KeyRing.byteLimit) else { return nil }
         let text = try SecretBytes(readingAll: file)
-        guard text.firstVisibleByte == UInt8(ascii: "{") else { return nil }
+        guard text.firstVisibleByte == UInt8(ascii: "{"), !isOfOtherProgram(text, place) else { return nil }
         return try KeyRing(ifJWK: text, place: place, passphrase: passphrase)
+    }
+
+    /// Whether an object is a JWK of another type, or is encrypted in another way than under a passphrase.
+    private func isOfOtherProgram(_ text: borrowing SecretBytes, _ place: String) -> Bool {
+        do { _ = try EncryptedKeyFile(ifIn: text, place: place) } catch { return true }
+        guard let members = JWKMembers(ifIn: text, place: place) else { return false }
+        return members.type != nil && !members.isSymmetric
     }
 
     /// The key ID of a file that may contain keys, and whether its suffix declares that it does.

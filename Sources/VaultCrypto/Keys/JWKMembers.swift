@@ -1,7 +1,7 @@
 import VaultBase
 
-/// The members of one JWK, without any validation. The secret stays in the source, only its range is stored. Other
-/// members are ignored, as RFC 7517, section 4 requires.
+/// The members of one JWK, without any validation. The secret stays in the source, only its range is stored. Of other
+/// members only the names matter, as RFC 7517, section 4 requires.
 struct JWKMembers {
     var type: String?
     var id: String?
@@ -13,6 +13,8 @@ struct JWKMembers {
     var elements: [JWKMembers]?
     /// Whether the object has the member of a JWE (RFC 7516, section 7.2).
     var hasCiphertext = false
+    /// The names of other members.
+    var others: [String] = []
 
     /// Reads the members of an object after its `{`.
     ///
@@ -41,9 +43,22 @@ struct JWKMembers {
             case Array("ciphertext".utf8):
                 hasCiphertext = true
                 try Self.skip(value, from: &reader, in: source)
-            default: try Self.skip(value, from: &reader, in: source)
+            default:
+                others.append(name)
+                try Self.skip(value, from: &reader, in: source)
             }
         }
+    }
+
+    /// The members of a text; nil for a text that does not begin with a JSON object.
+    init?(ifIn text: borrowing SecretBytes, place: String) {
+        let members = text.withBytes { text in
+            var reader = JSONReader(place: place)
+            guard case .beginObject? = try? reader.next(in: text) else { return JWKMembers?.none }
+            return try? JWKMembers(from: &reader, in: text, place: place, canBeSet: true)
+        }
+        guard let members else { return nil }
+        self = members
     }
 
     private static func texts(
@@ -109,6 +124,8 @@ extension JWKMembers {
         /// Is a content key.
         case content
     }
+
+    var quotedOthers: [String] { others.map { "\"\($0.excerpt)\"" } }
 
     var isSymmetric: Bool { type?.utf8.elementsEqual("oct".utf8) == true }
 

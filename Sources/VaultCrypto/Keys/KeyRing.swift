@@ -7,6 +7,8 @@ public import VaultBase
 public struct KeyRing: Sendable {
     public private(set) var vaultKeys: [VaultKey]
     public private(set) var contentKeys: [InjectedContentKey]
+    /// What the text that it was read from holds beside its keys, for messages.
+    private(set) var others: [String] = []
     /// The IDs of all keys: a ring may have thousands.
     private var known: Set<KeyID> = []
 
@@ -170,7 +172,12 @@ extension KeyRing {
         case (nil, nil): return nil
         case (_?, nil): try ring.append(outer, in: source, place: place)
         case (nil, let elements?):
-            for element in elements where element.isSymmetric {
+            ring.others = outer.quotedOthers
+            for element in elements {
+                guard element.isSymmetric else {
+                    ring.others.append("the JWK '\((element.id ?? element.type ?? "").excerpt)'")
+                    continue
+                }
                 try ring.append(element, in: source, place: place)
             }
         case (_?, _?):
@@ -185,6 +192,7 @@ extension KeyRing {
         _ members: JWKMembers, in source: Span<UInt8>, place: String
     ) throws(VaultError) {
         let secret = try members.secret(in: source, place: place)
+        others += members.quotedOthers
         let id: KeyID
         if let text = members.id {
             id = try KeyID(text, place: place)

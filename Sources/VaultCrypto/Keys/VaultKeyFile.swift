@@ -53,6 +53,23 @@ public enum VaultKeyFile {
         try DurableFile.write(sealed.span, to: path, permissions: 0o600, replacing: path == other)
     }
 
+    /// Throws `.unwritable` for a file that can't be written again without a loss.
+    ///
+    /// - Parameter ring: its keys.
+    package static func requireRewritable(_ path: FilePath, holding ring: KeyRing) throws(VaultError) {
+        guard try FileSystem.status(of: path)?.kind != .link else {
+            throw VaultError(
+                .unwritable, "is a symbolic link, and its target may be in use elsewhere", at: path.string,
+                remedy: "name its target, \(path.resolved), in vault.json, or put the file itself there")
+        }
+        guard ring.others.isEmpty else {
+            throw VaultError(
+                .unwritable, "it also holds \(ring.others.listed(upTo: 4)), which would be lost",
+                at: path.string,
+                remedy: "move that to another file, then repeat the command")
+        }
+    }
+
     private static func isEncrypted(_ path: FilePath) throws(VaultError) -> Bool {
         let text = try SecretBytes(ofPrivateFile: path, "the key file")
         let file = try EncryptedKeyFile(ifIn: text, place: path.string)
