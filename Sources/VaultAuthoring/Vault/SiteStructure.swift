@@ -88,7 +88,9 @@ public struct SiteStructure: Sendable {
         else {
             throw VaultError(
                 .usage, "'\(name)' can't be a team's name", at: "team",
-                remedy: "use up to 64 of a-z 0-9 _ -, no role's name and not '\(OwnRoles.live)'")
+                remedy:
+                    "use 1 to 64 characters of a-z 0-9 _ -, but not root, timestamp, snapshot, targets or \(OwnRoles.live), and no name that begins with \(OwnRoles.live)-"
+            )
         }
         return role
     }
@@ -114,10 +116,13 @@ extension SiteStructure.Team {
         self.keys = try keys.strings().map { FilePath($0) }
         let needed = try json["threshold"]
         threshold = Int(clamping: try needed?.integer() ?? 1)
-        guard (1...max(self.keys.count, 1)).contains(threshold), !self.keys.isEmpty else {
+        guard !self.keys.isEmpty else {
+            throw keys.error(.usage, "the team has no key", remedy: "name the files of its public keys")
+        }
+        guard (1...self.keys.count).contains(threshold) else {
             throw (needed ?? keys).error(
-                .usage, "\(self.keys.count.counting("key")) could not meet a threshold of \(threshold)",
-                remedy: "name as many keys of the team as must sign")
+                .usage, "a threshold of \(threshold) is not from 1 to the number of keys, \(self.keys.count)",
+                remedy: "state how many of the team's keys must sign")
         }
         site = FilePath(try json.required("site").string())
     }

@@ -2,14 +2,14 @@ import VaultBase
 
 /// The answer of a command: lines for people, or with `--json` one object for scripts. One table of columns defines both.
 protocol Report {
-    /// Those of the whole answer; tables are among them.
+    /// The cells and tables of the answer.
     var columns: [Column<Self>] { get }
-    /// For people, after the lines, on standard error.
+    /// Printed for people on standard error, after the lines.
     var notes: [String] { get }
 }
 
 extension Report {
-    /// Each is one line of standard output.
+    /// The answer for people, a line of standard output each.
     var lines: [String] { columns.lines(of: self) }
     var json: JSONObject { columns.json(of: self) }
     var notes: [String] { [] }
