@@ -77,7 +77,7 @@ public enum ProcessReplacement {
         _ command: [String], setting variables: [String: String]
     ) throws(VaultError) -> Never {
         guard let program = command.first, !program.isEmpty else {
-            throw VaultError(.usage, "no command is named", at: "command", remedy: "write it behind --")
+            throw VaultError(.usage, "no command is named", at: "command", remedy: "write it after --")
         }
         try InheritedSecrets.withhold()
         for (name, value) in variables { _ = unsafe setenv(name, value, 1) }

@@ -15,10 +15,11 @@ public struct DownloadCost: Sendable, Hashable {
 
 extension VaultClient {
     /// What ``fetch(_:priority:within:)`` would download now, in the order in which it would begin. The trusted metadata are
-    /// updated, and of each pack the index and the catalog are read; nothing else of the store changes.
+    /// updated, and of each pack the index and the catalog are read. Partial downloads keep what was read; nothing else of the store
+    /// changes.
     ///
-    /// The pieces in the store count as sound, which a fetch verifies; and that a host does not support Range requests may show
-    /// only later. ``PlanningPolicy/meteredAllowance`` does not count: this is what it may be raised by.
+    /// Pieces in the store are assumed to be sound; a fetch verifies them. That a host does not support Range requests may be found only
+    /// later. ``PlanningPolicy/meteredAllowance`` is ignored: the result tells by how much to raise it.
     ///
     /// - Parameter time: how long it may take; then `.busy` is thrown.
     /// - Throws: what a fetch throws; the first error when all packs were tried.
@@ -111,7 +112,7 @@ extension PackDownload {
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
                 // The rest of the body is not read.
-                guard sources.takesRanges else {
+                guard sources.supportsRanges else {
                     observer(.sentWhole(pack.id, sources.location))
                     return assembly.costOfSingleRequest
                 }

@@ -8,10 +8,10 @@ struct DownloadSources {
     private struct Source {
         let location: SiteLocation
         var wrongAnswers = 0
-        var takesRanges = true
+        var supportsRanges = true
         /// Failures since it sent enough bytes.
         var failures = 0
-        /// Bytes that are there since then.
+        /// Bytes received since then.
         var progress: UInt64 = 0
         let meter = ThroughputMeter()
     }
@@ -36,15 +36,15 @@ struct DownloadSources {
     var location: SiteLocation { sources[current].location }
 
     /// Whether the mirror sends parts; known only once it was asked for one.
-    var takesRanges: Bool {
-        get { sources[current].takesRanges }
-        set { sources[current].takesRanges = newValue }
+    var supportsRanges: Bool {
+        get { sources[current].supportsRanges }
+        set { sources[current].supportsRanges = newValue }
     }
 
     /// Measures all that this mirror sends of the pack.
     var meter: ThroughputMeter { sources[current].meter }
 
-    /// Bytes have come from the mirror that are there now.
+    /// Counts bytes of this mirror that are now in the file.
     mutating func noteProgress(_ bytes: UInt64) {
         sources[current].progress += bytes
         guard sources[current].progress >= Self.worthwhile else { return }
@@ -116,7 +116,7 @@ final class DownloadProgress: Sendable {
             return reported
         }
         guard before != count else { return }
-        // A damaged piece was dropped.
+        // The count falls if a damaged piece was dropped; then nothing was written.
         let written = before.map { count - min($0, count) } ?? 0
         observer(.progress(pack.id, written: written, bytes: count, total: pack.length))
     }

@@ -99,12 +99,12 @@ extension PackDownload {
     ) async throws(TransferFailure) -> RemoteFile.Content {
         let isForAll =
             assembly.isEmpty && assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false)
-        let part = sources.takesRanges && !isForAll ? wanted : nil
+        let part = sources.supportsRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
             sources.location, of: pack.id.description, length: pack.length, transport: transport,
             remedy: "try another mirror or report it to the publisher")
         let content = try await remote.open(part, meter: sources.meter)
-        if part != nil, content.range == 0..<pack.length { sources.takesRanges = false }
+        if part != nil, content.range == 0..<pack.length { sources.supportsRanges = false }
         return content
     }
 
@@ -170,7 +170,7 @@ extension PackDownload {
         if position == 0, !PackFile.mayBegin(with: bytes) {
             throw refusal("the host sent something that is not a pack; a login page may stand in the way")
         }
-        if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
+        if position == 0, !sources.supportsRanges { observer(.sentWhole(pack.id, sources.location)) }
         guard UInt64(bytes.count) <= range.upperBound - position else {
             throw refusal("more bytes than the \(range.count) declared")
         }

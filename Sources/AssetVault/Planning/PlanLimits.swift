@@ -35,27 +35,27 @@ struct PlanLimits {
         allowances[transfer.pack.offer.policy == .essential].add(transfer.pack.length)
     }
 
-    /// Counts a download, unless a limit forbids it. All its bytes count, also those that are here already; for a metered
-    /// network only those that must come. An essential pack that failed is downloaded like any other, and still counts in the essential set: it takes nothing
-    /// from the others.
+    /// Counts a download if no limit forbids it. All its bytes count, also those that are here; on a metered network only missing bytes.
+    /// An essential pack that failed still counts as essential.
     ///
+    /// - Returns: nil if it is admitted, else the reason.
     /// - Parameter cost: bytes that must come.
     mutating func admit(_ download: PlannedDownload, costing cost: UInt64) -> PlanRefusal.Reason? {
         guard hasAllowedSource else { return .noAllowedSource(sources) }
         let pack = download.pack
         let isEssential = pack.offer.policy == .essential
         let allowance = allowances[isEssential]
-        if isInitial, let limit = allowance.passed(by: pack.length) {
+        if isInitial, let limit = allowance.limitExceeded(adding: pack.length) {
             return .overAllowance(limit, taken: allowance.used, isEssential: isEssential)
         }
-        if isMetered, let limit = meteredBytes.passed(by: cost) {
+        if isMetered, let limit = meteredBytes.limitExceeded(adding: cost) {
             return .overMeteredAllowance(limit, taken: meteredBytes.used, cost: cost)
         }
         var installedSize = installedSizes[isEssential]
         installedSize.subtract(download.replacedSize)
         // A version that needs no more disk space than the old one is always allowed.
         if pack.installedSize > download.replacedSize,
-            let limit = installedSize.passed(by: pack.installedSize)
+            let limit = installedSize.limitExceeded(adding: pack.installedSize)
         {
             return .overInstalledSize(limit, others: installedSize.used, isEssential: isEssential)
         }
@@ -95,7 +95,7 @@ private struct ByteCount {
     mutating func subtract(_ bytes: UInt64) { used -= min(bytes, used) }
 
     /// The limit, if this many more bytes would exceed it.
-    func passed(by bytes: UInt64) -> UInt64? {
+    func limitExceeded(adding bytes: UInt64) -> UInt64? {
         limit.flatMap { sum(with: bytes) > $0 ? $0 : nil }
     }
 
@@ -194,7 +194,7 @@ extension PlanRefusal {
         case .overMeteredAllowance: "use another network, or raise the allowance"
         case .overInstalledSize: "raise the limit, or remove packs"
         case .noAllowedSource(let sources):
-            sources.isEmpty ? "give one" : "allow one of these hosts, or give a source on an allowed one"
+            sources.isEmpty ? "name a source" : "allow one of these hosts, or give a source on an allowed one"
         }
     }
 

@@ -6,8 +6,8 @@ import VaultFileSystem
 import VaultSite
 
 /// The names of a site with opaque names, as the app opened them: kept in its own area for work without a key or a site, and
-/// for downloaders, which know by them what to download. They stay where the site lists its packs by public names since, or the store
-/// follows another channel: what is loaded under an opaque name keeps its name.
+/// for downloaders, which know by them what to download. They are kept if the site later lists public names, or the store
+/// changes channel, because loaded packs keep their names.
 struct StoredNames: Sendable, Equatable {
     /// Of the table, and of packs that were here before it and are not in it: in JSON `former`.
     let names: PackNames
@@ -33,8 +33,8 @@ struct StoredNames: Sendable, Equatable {
             .filter { $0 != id }
     }
 
-    /// Nil where there are none, and for a downloader that can't read the app's. A damaged file counts as none: the next fetch with
-    /// a key makes it again of the map.
+    /// Nil where there are none, and for a downloader that can't read the app's. A damaged file counts as absent. The next fetch
+    /// with a key writes it again from the table of names.
     init?(of store: StoreAccess) throws(VaultError) {
         let path = store.layout.names
         let stored: Self?

@@ -12,7 +12,7 @@ struct PackJournal: Sendable {
     private var role: StoreRole { store.role }
     private var records: PackRecords { store.records }
 
-    /// How often a record is looked at again that was replaced meanwhile.
+    /// Maximum number of reads of a record while other processes replace it.
     private static let attempts = 16
 
     /// What the record of each pack of this role would be after a recovery. No lock is taken: each record is replaced as a whole, and
@@ -173,7 +173,7 @@ extension PackJournal {
         }
     }
 
-    /// Whether the live version looks otherwise than when it was staged. One without a fingerprint does not.
+    /// Whether the fingerprint of the live version changed since it was staged; false if none was recorded.
     func hasChangedFingerprint(_ record: PackRecord) -> Bool {
         guard let loaded = record.loaded, let fingerprint = record.fingerprint else { return false }
         let version = store.layout.version(loaded.pack, as: loaded.form)

@@ -1,7 +1,8 @@
 import SealedPack
 import VaultBase
 
-/// Carries out a plan: removals first, then packs that only need to be transferred, then downloads, several at once. A pack
+/// Carries out a plan: first removals, then packs that only need to be transferred, then downloads, several at once; last
+/// the removal of replaced partial downloads. A pack
 /// that fails leaves all others, and its own earlier version, as they were.
 struct StagingRun: Sendable {
     let stager: PackStager
@@ -92,7 +93,7 @@ struct StagingRun: Sendable {
         return outcomes
     }
 
-    /// What can't be removed costs disk space, and nothing else.
+    /// Errors are ignored: a version that stays only takes disk space.
     private func remove(_ superseded: Set<PackID>) async {
         for id in superseded.sorted() { try? await stager.store.recovery.recover(id) }
     }
@@ -235,7 +236,7 @@ struct StagingTask: Sendable {
 }
 
 extension StagingRun {
-    /// Opens packs that are not (``PackStager/unopenedIDs(among:)``). Returns those that were loaded, and the first error when all were
+    /// Opens the packs that ``PackStager/unopenedIDs(among:)`` found. Returns those that were loaded, and the first error when all were
     /// tried.
     func unlock(
         _ ids: [PackID]

@@ -56,22 +56,23 @@ public struct AuditReport: Sendable {
 
     /// Verifies a site's metadata, and notes its roles. Nil if it can't be verified: then the report says so, and nothing that the
     /// metadata lists is examined.
-    mutating func establishTrust(in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime) async -> TargetTree?
-    {
+    mutating func establishTrust(
+        in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime, expiryNotice: Int? = nil
+    ) async -> TargetTree? {
         let tree: TargetTree
         do throws(VaultError) {
             // Digests are known, and comparable, whether or not the metadata have expired.
             tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: .earliest)
         } catch {
-            let failure = error.asMissingFile(in: site)
+            let failure = error.asDamage(in: site)
             trust = failure.isHostFailure ? .unread : .failed
             findings.append(Finding(failure))
-            let reason = failure.isHostFailure ? "be read" : "be verified"
+            let reason = failure.isHostFailure ? "read" : "verified"
             findings.append(
                 Finding(
                     .note, "not-looked-at",
-                    "its metadata could not \(reason), so nothing that it lists was looked at",
-                    at: subject, remedy: "audit it again when they can"))
+                    "its metadata could not be \(reason), so nothing that it lists was looked at",
+                    at: subject, remedy: "audit again once the metadata can be \(reason)"))
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned
@@ -85,12 +86,15 @@ public struct AuditReport: Sendable {
                     "check this machine's clock; if it is right, publish again: clients refuse what is new here"
             )
         }
-        findings += roles.filter { $0.isDue && now < $0.expires }.map {
+        func isDue(_ role: TrustSummary.Role) -> Bool {
+            expiryNotice.map { role.expires <= now.adding(days: $0) } ?? role.isDue
+        }
+        findings += roles.filter { isDue($0) && now < $0.expires }.map {
             .warning(
                 "expires-soon", "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
                 at: $0.role.fileName, remedy: "publish again before then, or clients refuse the site")
         }
-        findings += tree.refusals.map { Finding($0.error.asMissingFile(in: site)) }
+        findings += tree.refusals.map { Finding($0.error.asDamage(in: site)) }
         return tree
     }
 
@@ -126,7 +130,7 @@ public struct AuditedPack: Sendable {
 
 extension VaultError {
     /// A folder can't fail to answer as a host can: a missing file means that the site is damaged.
-    func asMissingFile(in site: Site) -> VaultError {
+    func asDamage(in site: Site) -> VaultError {
         guard isHostFailure, site.location.path != nil else { return self }
         return VaultError(.corrupt, problem, at: place, remedy: remedy)
     }

@@ -26,7 +26,7 @@ struct KeptRoots {
             do throws(VaultError) {
                 next = try await root(version, before: next)
             } catch {
-                findings.append(Finding(error.asMissingFile(in: site)))
+                findings.append(Finding(error.asDamage(in: site)))
                 next = nil
             }
         }

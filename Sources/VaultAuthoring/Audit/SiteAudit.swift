@@ -15,6 +15,7 @@ public struct SiteAudit: Sendable {
     private let keys: (any KeyProvider)?
     private let scratch: FilePath
     private let now: UTCTime
+    private let expiryNotice: Int?
 
     /// - Parameters:
     ///   - pinnedRoot: a root file that the reader trusts. Without one the audit shows that the site is consistent, and
@@ -22,22 +23,26 @@ public struct SiteAudit: Sendable {
     ///   - keys: nil for an audit without any key.
     ///   - scratch: an existing folder for one downloaded pack at a time; unused for a site that is a folder.
     ///   - now: the moment at which nothing may have expired.
+    ///   - expiryNotice: metadata that expires within this number of days gives a warning; nil for a quarter of each role's period.
     public init(
-        of site: Site, pinnedRoot: [UInt8]?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime
+        of site: Site, pinnedRoot: [UInt8]?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime,
+        expiryNotice: Int? = nil
     ) {
         self.site = site
         self.pinnedRoot = pinnedRoot
         self.keys = keys
         self.scratch = scratch
         self.now = now
+        self.expiryNotice = expiryNotice
     }
 
     /// - Parameter observe: called with the progress.
     public func run(_ observe: (AuditProgress) -> Void = { _ in }) async -> AuditReport {
         var report = AuditReport(subject: site.location.description)
-        guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
-            return report
-        }
+        guard
+            let tree = await report.establishTrust(
+                in: site, from: pinnedRoot, now: now, expiryNotice: expiryNotice)
+        else { return report }
         report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
         let own = published.packs.lazy.filter { $0.team == nil }.map(\.pack).keyIDsByUse

@@ -26,7 +26,7 @@ public struct SizeLimits: Sendable, Equatable {
     private static let megabyte: UInt64 = 1_000_000
     private static let gigabyte: UInt64 = 1_000_000_000
 
-    /// The presets, by name: Apple's limits for on-demand resources of 2015 on iOS and on tvOS, those from iOS 18 on, and none.
+    /// The presets, by name: Apple's limits for on-demand resources of 2015 on iOS and on tvOS, those for packs from iOS 18 on, and none.
     public static let presets: [String: SizeLimits] = {
         var early = SizeLimits()
         (early.pack, early.tag, early.recommendedTag) = (512 * megabyte, 512 * megabyte, 64 * megabyte)

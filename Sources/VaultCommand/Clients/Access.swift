@@ -50,7 +50,7 @@ struct Access: LongCommand {
     func run() async throws {
         let command = GivenCommand.program
         guard let program = command.first else {
-            throw VaultError(.usage, "no program is named", at: "access", remedy: "write it behind --")
+            throw VaultError(.usage, "no program is named", at: "access", remedy: "write it after --")
         }
         guard !tags.isEmpty else {
             throw VaultError(.usage, "no tag is named", at: "access", remedy: "name tags before --")
@@ -115,6 +115,6 @@ extension Access {
         }
         return VaultError(
             .missing, problem, at: tags.joined(separator: ", "),
-            remedy: remedies.joined(separator: "; for what waits "))
+            remedy: remedies.joined(separator: "; for packs that wait for a key, "))
     }
 }

@@ -18,7 +18,7 @@ struct Status: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await StatusReport(of: store.existingOrEmptyLayout())
-        if !json, report.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
+        if !json, report.packs.isEmpty { Console.note("the store \(store.store) has no packs yet") }
         report.answer(asJSON: json)
     }
 }
@@ -26,7 +26,7 @@ struct Status: AsyncParsableCommand {
 /// The packs of a store, and with some commands what they changed.
 struct StatusReport: Report {
     let packs: [PackStatus]
-    /// The member of the JSON object with the packs that the command changed, and these.
+    /// The JSON member and the IDs of the packs that the command changed.
     private let changed: (name: String, ids: [PackID])?
 
     init(of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil) async throws(VaultError) {

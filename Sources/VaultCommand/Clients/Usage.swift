@@ -29,7 +29,7 @@ struct Usage: AsyncParsableCommand {
         for file in try vaultStore.damagedFiles() { Console.warn(ofDamaged: file) }
         let report = UsageReport(usage: try await vaultStore.usage(), limits: limits ?? SizeLimits())
         report.answer(asJSON: json)
-        if !json, report.usage.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
+        if !json, report.usage.packs.isEmpty { Console.note("the store \(store.store) has no packs yet") }
         if let excess = report.excesses.first {
             throw VaultError(
                 .limit, "\(excess.name): \(excess.size) bytes, more than the limit of \(excess.limit)",

@@ -42,6 +42,21 @@ struct ByteCount: ExpressibleByArgument, Equatable, CustomStringConvertible {
     ]
 }
 
+/// A number of days, as options take it: `30d` or `30`, from 0 to 36,500.
+struct DayCount: ExpressibleByArgument, CustomStringConvertible {
+    let days: Int
+
+    init(days: Int) { self.days = days }
+
+    var description: String { "\(days)d" }
+
+    init?(argument: String) {
+        let digits = argument.hasSuffix("d") ? argument.dropLast() : argument[...]
+        guard let days = Int(digits), (0...36_500).contains(days) else { return nil }
+        self.days = days
+    }
+}
+
 /// The limits that sizes are compared with.
 struct SizeLimitOption: ParsableArguments {
     @Option(

@@ -18,11 +18,13 @@ struct Audit: LongCommand {
             all is), 65 for damage and for missing files of a folder, 68 when a host can't be reached, 69 when it fails, 72 when \
             it does not have a listed file, 77 for keys. Every root is read, since clients may pin any. Of a folder, everything \
             that the kept metadata lists is verified too: earlier versions that can be restored. A host's files can't be listed, \
-            so there it is what the newest metadata lists. It also prints the vault keys that each pack is sealed for.
+            so there it is what the newest metadata lists. Packs without a problem are one line; --json has all, with the vault keys \
+            that each is sealed for. For cron: --quiet prints nothing unless there is an error or a warning.
 
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json
               assetvault audit my-game/site --keys file:my-game/keys/vault.jwks --json
+              assetvault audit https://cdn.example.com/game --trust trusted-root.json --quiet --expiry 7d
               assetvault audit level-one.avpack
             """)
 
@@ -35,7 +37,16 @@ struct Audit: LongCommand {
     @OptionGroup var manifestOptions: ManifestOptions
     @OptionGroup var keys: KeyOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Warn of metadata that expires within this time; without it, of a role with less than a quarter of its period left.",
+            valueName: "days"))
+    var expiry: DayCount?
+
     @OptionGroup var progress: ProgressOption
+
+    @Flag(help: "Print nothing unless there is an error or a warning.")
+    var quiet = false
 
     @Flag(help: "Print the report as JSON.")
     var json = false
@@ -45,6 +56,7 @@ struct Audit: LongCommand {
         defer { bars.finish() }
         let report = try await audit(showing: bars)
         bars.finish()
+        if quiet, report.allFindings.allSatisfy({ $0.severity == .note }) { return }
         report.answer(asJSON: json)
         guard let gravest = report.gravestError else { return }
         for error in report.errors where error != gravest { Console.error(error) }
@@ -66,7 +78,7 @@ struct Audit: LongCommand {
         }
         return await SiteAudit(
             of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),
-            keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now
+            keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now, expiryNotice: expiry?.days
         ).run { bars.show(Activity(name: $0.step.rawValue, pack: $0.pack), $0.done, of: $0.total) }
     }
 
@@ -106,7 +118,7 @@ extension AuditReport: Report {
             .flag("ok") { $0.problemCount == 0 }, .flag("pinned") { $0.isPinned },
             .number("problems") { $0.problemCount }, .number("verifiedBytes") { $0.verifiedBytes },
             .table("roles", Self.roleColumns, isAligned: true) { $0.roles },
-            .table("packs", AuditedPack.columns, isAligned: true) { $0.packs },
+            .notable("packs", AuditedPack.columns, where: \.isDefective, others: "ok") { $0.packs },
             .table("findings", Finding.columns) { $0.findings },
             .lines { report in
                 report.allFindings.filter { $0.error == nil }.map {
@@ -129,7 +141,10 @@ extension AuditReport: Report {
     private var verdict: String {
         guard problemCount == 0 else { return problemCount.counting("problem") }
         let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes verified"
-        return "ok: \(packs.count.counting("pack")), \(verifiedBytes) \(rest)"
+        let entries = packs.compactMap(\.verifiedEntries)
+        let files = entries.reduce(0, +).counting("file")
+        let opened = entries.isEmpty ? "" : "; opened and verified with keys: \(files)"
+        return "ok: \(packs.count.counting("pack")), \(verifiedBytes) \(rest)\(opened)"
     }
 }
 
@@ -158,6 +173,8 @@ extension AuditedPack {
             .texts("keys", "for %") { $0.keyIDs }, .table("findings", Finding.columns) { $0.findings },
         ]
     }
+
+    fileprivate var isDefective: Bool { !isSound }
 
     /// A pack that the keys don't open may be sound.
     private var word: String {

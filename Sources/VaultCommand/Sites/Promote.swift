@@ -93,7 +93,7 @@ extension PromotionReport: Report {
     var columns: [Column<Self>] {
         [
             .text("channel") { $0.channel.name },
-            .changes("packs", packColumns, where: \.isChanged) { $0.packs },
+            .notable("packs", packColumns, where: \.isChanged, others: "unchanged") { $0.packs },
             .number("restoredSnapshot") { $0.restored?.version }.orNull,
             .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
             .texts("warnings") { $0.warnings.map(\.worded) },

@@ -36,7 +36,7 @@ struct Prune: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("How long files that were live are kept afterwards, in days.", valueName: "days"))
-    var grace = "30d"
+    var grace = DayCount(days: 30)
 
     @OptionGroup var host: HostOptions
 
@@ -69,7 +69,7 @@ struct Prune: AsyncParsableCommand {
                 remedy: "give one of them")
         }
         return try await SitePruning(
-            of: VaultFolder(FilePath(folder)), at: host, keeping: keep, grace: days(), now: .now
+            of: VaultFolder(FilePath(folder)), at: host, keeping: keep, grace: grace.days, now: .now
         ).plan()
     }
 
@@ -77,7 +77,7 @@ struct Prune: AsyncParsableCommand {
         let path = FilePath(folder)
         if let root = try trust.root() {
             try path.requireSite()
-            return SitePruning(ofSite: path, pinnedRoot: root, keeping: keep, grace: try days(), now: .now)
+            return SitePruning(ofSite: path, pinnedRoot: root, keeping: keep, grace: grace.days, now: .now)
         }
         let vault = VaultFolder(path)
         if try !FileSystem.exists(vault.settings), try FileSystem.exists(path.appending("metadata")) {
@@ -85,14 +85,7 @@ struct Prune: AsyncParsableCommand {
                 .usage, "this is a site's folder, which does not name its vault", at: folder,
                 remedy: "give --trust with the root that clients pin, or name the vault")
         }
-        return SitePruning(of: vault, keeping: keep, grace: try days(), now: .now)
-    }
-
-    private func days() throws(VaultError) -> Int {
-        let digits = grace.hasSuffix("d") ? String(grace.dropLast()) : grace
-        if let days = Int(digits), (0...36_500).contains(days) { return days }
-        throw VaultError(
-            .usage, "'\(grace)' is not a number of days", at: "--grace", remedy: "write it as 30d")
+        return SitePruning(of: vault, keeping: keep, grace: grace.days, now: .now)
     }
 }
 

@@ -7,7 +7,7 @@ extension PublicationReport: Report {
     var columns: [Column<Self>] {
         [
             .text("channel") { $0.channel?.name }.orNull,
-            .changes("packs", Pack.columns, where: \.isChanged) { $0.packs },
+            .notable("packs", Pack.columns, where: \.isChanged, others: "unchanged") { $0.packs },
             .table("rekeyed", Rekeyed.columns) { $0.rekeyed },
             .lines { Rekeyed.lines(of: $0.rekeyed) },
             .object("sizes") { $0.sizes.json },

@@ -115,18 +115,19 @@ extension Column {
             })
     }
 
-    /// Rows of packs, of which people see those that changed, and the number of the others.
-    static func changes<Part>(
-        _ name: String, _ columns: [Column<Part>], where isChanged: @escaping (Part) -> Bool,
+    /// Rows of packs, of which people see those that matter, and the number of the others behind a word.
+    static func notable<Part>(
+        _ name: String, _ columns: [Column<Part>], where isNotable: @escaping (Part) -> Bool,
+        others word: String,
         _ packs: @escaping (Row) -> [Part]
     ) -> Column {
         var column = table(name, columns, packs)
         column.below = { row in
             let packs = packs(row)
-            let changed = packs.filter(isChanged)
-            let rest = (packs.count - changed.count).counting("pack")
-            return changed.flatMap { columns.lines(of: $0) }
-                + (changed.count < packs.count ? ["unchanged  \(rest)"] : [])
+            let shown = packs.filter(isNotable)
+            let rest = (packs.count - shown.count).counting("pack")
+            return shown.flatMap { columns.lines(of: $0) }
+                + (shown.count < packs.count ? ["\(word)  \(rest)"] : [])
         }
         return column
     }

@@ -3,14 +3,14 @@ public import VaultBase
 
 /// Chooses the packs that are for a device: those whose conditions it meets. A pack without conditions is for every device.
 ///
-/// Packs of earlier releases have no conditions. Those of a family with the same signer, tags and content key, and values for the
+/// Packs that were sealed by earlier releases of AssetVault have no conditions. Those of a family with the same signer, tags and content key, and values for the
 /// same traits, are variants of each other: a device gets one of them.
 public struct VariantChoice {
     /// A pack, and what distinguishes its family from others that claim the same name.
     public struct Candidate {
         public let id: PackID
         public let offer: PackOffer
-        /// See ``ListedPack/rank``: a signer of other names replaces nothing of these.
+        /// See ``ListedPack/rank``: packs of one signer never replace another signer's.
         public let rank: Int
         /// Nil for packs that are not sealed yet.
         public let contentKeyID: ContentKeyID?
@@ -57,7 +57,7 @@ public struct VariantChoice {
     /// Whether the device gets the pack.
     public func takes(_ id: PackID) -> Bool { chosen.contains(id) }
 
-    /// What packs have in common of which some serve in place of others.
+    /// What packs have in common that can replace each other.
     private struct Group: Hashable {
         let hasConditions: Bool
         let family: PackID?

@@ -18,7 +18,7 @@ struct AuditTests {
         #expect(locked.errorText.contains("level"), "\(locked.errorText)")
 
         let open = try await world.run("audit $SITE $TRUST $KEYS").succeeded()
-        #expect(open.text.contains("1 entry verified") && !open.text.contains("LOCKED"))
+        #expect(open.text.contains("opened and verified with keys: 1 file") && !open.text.contains("LOCKED"))
     }
 
     @Test func damageIsReportedWithAWrongKey() async throws {
