@@ -57,7 +57,7 @@ http {
 }
 CONF
     sed -e "s|listen 80;|listen 127.0.0.1:$1;|" -e "s|root /srv/assetvault/site;|root $work/served;|" \
-        "$here/nginx.conf" >"$work/site.conf"
+        -e "s|max_ranges 1;|max_ranges ${ranges:-1};|" "$here/nginx.conf" >"$work/site.conf"
     nginx -e "$work/error.log" -t -c "$work/nginx.conf" 2>"$work/test" || return 1
     nginx -e "$work/error.log" -c "$work/nginx.conf" &
     server=$!
@@ -104,4 +104,17 @@ expect "$pack" 206 "Content-Range: bytes $((length - 10))-$((length - 1))/$lengt
 expect "$pack" 416 "Content-Range: bytes \*/$length" --range "$length-"
 expect "$pack" 200 "Content-Length: $length" --range 1-2,4-5
 expect "${pack%/*}/" 404 'Cache-Control: no-store'
-echo "hosting: uploads, cache rules and ranges are right"
+
+# An audit asks the same questions: it finds nothing here, and a server without ranges.
+"$assetvault" audit "http://127.0.0.1:$port/" --trust "$work/vault/trusted-root.json" --quiet >"$work/log" 2>&1 ||
+    fail "an audit of nginx ended with $?: $(cat "$work/log")"
+[ ! -s "$work/log" ] || fail "an audit of nginx found: $(cat "$work/log")"
+kill "$server"
+wait "$server" 2>/dev/null || true
+ranges=0
+port=$((port + 1))
+start $port || fail "nginx does not start: $(cat "$work/test" "$work/error.log" 2>/dev/null)"
+code=0
+"$assetvault" audit "http://127.0.0.1:$port/" --trust "$work/vault/trusted-root.json" --json >"$work/log" 2>/dev/null || code=$?
+[ "$code" = 69 ] && grep -q '"code": "no-range"' "$work/log" || fail "an audit of nginx without ranges ended with $code"
+echo "hosting: uploads, cache rules and ranges are right, and an audit says so"

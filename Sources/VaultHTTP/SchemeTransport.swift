@@ -3,7 +3,7 @@ public import VaultTransport
 
 /// Reads any site with the transport for its URL scheme.
 public struct SchemeTransport: Transport {
-    private let http: HTTPTransport
+    let http: HTTPTransport
     private let file = FileTransport()
 
     /// The parameters apply to http and https; see ``HTTPTransport``.

@@ -45,6 +45,7 @@ public struct SiteAudit: Sendable {
         else { return report }
         report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
+        report.findings += await HostAudit(of: site, tree.chain, listing: published.packs)?.findings() ?? []
         let own = published.packs.lazy.filter { $0.team == nil }.map(\.pack).keyIDsByUse
         let keys = keys.map { CachingKeyProvider($0, reservingFor: own) }
         let names = await names(of: published, in: tree, openedWith: keys)

@@ -18,7 +18,8 @@ struct Audit: LongCommand {
             all is), 65 for damage and for missing files of a folder, 68 when a host can't be reached, 69 when it fails, 72 when \
             it does not have a listed file, 77 for keys. Every root is read, since clients may pin any. Of a folder, everything \
             that the kept metadata lists is verified too: earlier versions that can be restored. A host's files can't be listed, \
-            so there it is what the newest metadata lists. Packs without a problem are one line; --json has all, with the vault keys \
+            so there it is what the newest metadata lists; but the host is examined, too: parts of files, ETags, caching, and what \
+            it answers for a file that is not there. Packs without a problem are one line; --json has all, with the vault keys \
             that each is sealed for. For cron: --quiet prints nothing unless there is an error or a warning.
 
             EXAMPLE
