@@ -122,7 +122,7 @@ import VaultCrypto
         (77, "audit $SITE $TRUST --keys file:$WORK/cut.jwks"),
         (nil, "downloader $WORK/absent $STORE $TRUST --request install"),
         (nil, "fetch $WORK/absent $CLIENT"),
-        (77, "fetch $SITE $STORE $TRUST --keys file:$WORK/wrong.jwks level"),
+        (77, "fetch $SITE --store $WORK/third $TRUST --keys file:$WORK/wrong.jwks level"),
         (nil, "fetch $SITE $STORE --trust $WORK/vault/vault.json $KEYS"),
         (77, "unlock level $STORE --keys file:$WORK/wrong.jwks"),
         (nil, "status --store $WORK/absent"), (nil, "path absent $STORE"),
