@@ -70,8 +70,11 @@ struct DeclaredKeys {
             .usage, "a build does not read this kind", at: "key source", remedy: "use env:NAME or file:PATH")
     }
 
+    /// Not even backticks make these a static member's name.
+    private static let reserved: Set = ["self", "Self", "Type", "Protocol", "init"]
+
     private static func isIdentifier(_ name: String) -> Bool {
-        guard let first = name.utf8.first, isLetter(first) else { return false }
+        guard let first = name.utf8.first, isLetter(first), !reserved.contains(name) else { return false }
         return name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
     }
 

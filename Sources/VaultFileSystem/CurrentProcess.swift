@@ -35,6 +35,11 @@ public enum ProcessEnvironment {
 }
 
 extension FilePath {
+    /// The file of this program.
+    public static var ofThisProgram: FilePath {
+        get throws(VaultError) { try Folder(opening: "/proc/self").readLink("exe") ?? "assetvault" }
+    }
+
     /// From the root; a relative path begins at the current folder.
     public var absolute: FilePath {
         get throws(VaultError) {
@@ -177,6 +182,16 @@ public enum TerminationSignals {
 public enum WallClock {
     /// Whole seconds since 1970-01-01T00:00:00Z.
     public static var secondsSince1970: Int64 { vault_now() }
+
+    /// A moment in the time zone of this machine: month from 1, day, hour, minute.
+    public static func localFields(
+        atSecondsSince1970 seconds: Int64
+    ) -> (month: Int, day: Int, hour: Int, minute: Int) {
+        var moment = time_t(seconds)
+        var fields = unsafe tm()
+        _ = unsafe localtime_r(&moment, &fields)
+        return unsafe (Int(fields.tm_mon) + 1, Int(fields.tm_mday), Int(fields.tm_hour), Int(fields.tm_min))
+    }
 }
 
 #if DEBUG

@@ -150,7 +150,7 @@ private struct ResealingPlan {
                 "sealed-for-replaced-keys",
                 "packs are sealed for the replaced keys, too: \(replaced.map(\.id.description).listed(upTo: 4))",
                 at: "keys", remedy: "finish their replacement first, so that their holders open nothing new",
-                hint: .replacingKey)
+                hint: .finishingReplacement(audience: replaced.first?.audience))
         ]
     }
 
@@ -241,7 +241,7 @@ private struct FreshContentKeys {
     private mutating func recipients(of pack: PackManifest) async throws(VaultError) -> any KeyProvider {
         if pack.isNamesTable { return publisher.keys.own }
         if let source = source(of: pack) { return try publisher.keys.recipients(source.audiences(of: pack)) }
-        let (ring, absent) = try await publisher.keys.successors(of: pack.slots)
+        let (ring, absent) = try await publisher.keys.keys(succeeding: pack.slots)
         guard !ring.isEmpty else {
             throw VaultError(
                 .key, "no source makes version \(pack.version), and no key of an audience opens it",
@@ -249,7 +249,7 @@ private struct FreshContentKeys {
                 remedy: "declare its source again, or take it out of the channels that list it")
         }
         if !absent.isEmpty {
-            let ids = absent.map(\.keyID.description)
+            let ids = absent.map(\.description)
             warnings.append(
                 .warning(
                     "absent-keys",
@@ -308,7 +308,7 @@ extension PackPublisher {
         of session: AuthorSession, replacing sealed: [SHA256Digest: PackManifest], _ given: GivenVersions
     ) async throws(VaultError) -> [Channel: [TargetRecord]] {
         var records: [Channel: [TargetRecord]] = [:]
-        var tables = ContinuedTables(after: given)
+        var tables = try ContinuedTables(after: given, in: session)
         for channel in session.settings.structure.listingChannels {
             let listing = session.published.ownPacks(in: channel)
             guard listing.packs.flatMap(\.versions).contains(where: { sealed[$0.sha256] != nil }) else {

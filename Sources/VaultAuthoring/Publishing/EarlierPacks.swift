@@ -51,9 +51,12 @@ struct EarlierPacks {
 
     /// A pack of the family, whose content key the others have as well.
     func member(of family: PackID, where isEligible: (PackManifest) -> Bool) -> PackManifest? {
-        let known = Array(pendingPacks.values) + listed.values.map(\.pack) + promoted.values.joined()
-        let packs = known.filter { $0.offer.family == family && isEligible($0) }
-        return packs.min { $0.id < $1.id }
+        for known in [Array(pendingPacks.values), listed.values.map(\.pack), promoted.values.flatMap(\.self)]
+        {
+            let packs = known.filter { $0.offer.family == family && isEligible($0) }
+            if let first = packs.min(by: { $0.id < $1.id }) { return first }
+        }
+        return nil
     }
 
     /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, have been accepted.

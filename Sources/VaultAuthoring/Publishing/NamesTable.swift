@@ -104,7 +104,15 @@ struct ContinuedTables {
     /// By the digests of the tables that they take the places of.
     private(set) var continued: [SHA256Digest: PackManifest] = [:]
 
-    init(after given: GivenVersions) { self.given = given }
+    /// Tables that an earlier run sealed, or that a channel lists. One with the content that is to be listed is listed again.
+    let sealed: [PackManifest]
+
+    init(after given: GivenVersions, in session: AuthorSession) throws(VaultError) {
+        self.given = given
+        sealed =
+            given.unfinishedVersions { $0.hasSuffix("/\(PackNames.packID).avpack") }
+            + (try session.listedVersions().map(\.pack).filter { $0.isNamesTable })
+    }
 
     mutating func note(_ next: PackManifest, after table: PackManifest) {
         given = given.adding([next])
@@ -250,11 +258,30 @@ extension PackPublisher {
             return next
         }
         let continued = try await NamesTable(naming: nameKey, for: keys, after: table, published)
-        let next = try await seal(
-            published.names, after: continued, forReadersOf: readable, tables.given
-        ).manifest
+        let bytes = continued.bytes(with: published.names)
+        var next = try await sealed(bytes, among: tables, forReadersOf: readable)
+        if next == nil {
+            next = try await seal(
+                published.names, after: continued, forReadersOf: readable, tables.given
+            ).manifest
+        }
+        guard let next else { return table }
         tables.note(next, after: table)
         return next
+    }
+
+    /// A table with this content that exists already, unless it is under a retired key.
+    private func sealed(
+        _ bytes: [UInt8], among tables: ContinuedTables, forReadersOf readable: [PackManifest]
+    ) async throws(VaultError) -> PackManifest? {
+        for var table in tables.sealed {
+            guard let published = try? await publishedNames(in: table), published.bytes == bytes,
+                !retiredContentKeys.contains(table.contentKeyID)
+            else { continue }
+            table.slots = try await slots(of: published.key, replacing: table.slots, forReadersOf: readable)
+            return table
+        }
+        return nil
     }
 
     /// The file of a table with its key that makes the names in slots for the vault's own keys.

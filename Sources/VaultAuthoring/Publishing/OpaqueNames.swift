@@ -38,7 +38,10 @@ struct OpaqueNames {
     ) throws(VaultError) -> (PackID, PackOffer) {
         guard key != nil else { return (id, offer) }
         let listed = try listedID(of: id, family: offer.family)
-        names.add(PackNames.Entry(name: id, offer: offer), listedAs: listed)
+        // The listing says whether it is held, so a release needs no other table.
+        var named = offer
+        named.isHeld = false
+        names.add(PackNames.Entry(name: id, offer: named), listedAs: listed)
         let family = try offer.family.map { family throws(VaultError) in try listedID(of: family) }
         return (
             listed,

@@ -12,10 +12,12 @@ struct PackPublisher {
     let vault: VaultFolder
     let keys: AuthorKeys
     let files: PublishedPackFiles
+    let retiredContentKeys: Set<ContentKeyID>
 
     /// - Parameter output: the folder for new packs; nil for the site's targets.
     init(for session: AuthorSession, sealingInto output: FilePath? = nil) async throws(VaultError) {
         (request, vault) = (session.request, session.vault)
+        retiredContentKeys = session.retiredKeys.contentKeys
         keys = try await AuthorKeys(
             own: session.vaultKeys, audiences: session.settings.audiences, retired: session.retiredKeys)
         files = PublishedPackFiles(

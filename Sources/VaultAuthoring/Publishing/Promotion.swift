@@ -87,7 +87,7 @@ public struct Promotion: Sendable {
         guard let site = session.published.site, site.tree != nil else {
             throw session.vault.nothingPublished
         }
-        let (offered, restored) = try await offered(by: site, in: session)
+        let (offered, restored) = try await offered(by: site, in: session, output)
         let present = site.ownPacks(in: destination)
         let next = try nextListing(from: offered, to: present, in: session)
         let metadata = try await session.publish(
@@ -101,13 +101,15 @@ public struct Promotion: Sendable {
     }
 
     private func offered(
-        by site: CurrentSite, in session: AuthorSession
+        by site: CurrentSite, in session: AuthorSession, _ output: ProposedChange.Output
     ) async throws(VaultError) -> (OwnPacks, RestoredState?) {
         switch origin {
         case .channel(let channel): return (site.ownPacks(in: channel), nil)
         case .earlier(let moment):
             let (snapshot, listed) = try await EarlierStates(of: session).listing(of: destination, at: moment)
-            let restored = try await RestoredState(listed, under: snapshot, in: session)
+            try session.requireNothingHeldAgain(in: listed)
+            let restored = try await RestoredState(
+                listed, under: snapshot, in: session, sealingInto: output.scratch)
             return (restored.listing, restored)
         }
     }
@@ -194,7 +196,8 @@ private struct PromotedListing {
             guard let listed = present[id], let taken = next[id] else { continue }
             try requireSameContent(of: taken, as: listed, in: channel)
             let (old, new) = (listed.pack, taken.pack)
-            guard old.version <= new.version || allowingOlder else {
+            // Each channel has a table of names of its own, whose numbers follow no order.
+            guard old.version <= new.version || allowingOlder || id.isNamesTable else {
                 throw VaultError(
                     .usage,
                     "the channel '\(channel)' lists version \(old.version), and version \(new.version) is older",

@@ -251,7 +251,7 @@ extension PublicationProposal {
     /// names, because it could not be continued.
     private func restore(namesTable table: PackManifest) async throws(VaultError) -> PackManifest {
         guard let newest = names.table, await !publisher.canGoOn(after: table) else {
-            var tables = ContinuedTables(after: earlier.given)
+            var tables = try ContinuedTables(after: earlier.given, in: session)
             return try await publisher.rekey(namesTable: table, forReadersOf: listed, &tables)
         }
         let ids = listed.map(\.id)
@@ -297,10 +297,11 @@ extension PublicationProposal {
         warnings += dropped.warnings
     }
 
-    /// A retired key may have been retired because it leaked.
+    /// A key that was taken out of use may have leaked. The key of held packs is out of use between two of them.
     private mutating func warnOfRetiredKeys(after published: [PackManifest]) async throws(VaultError) {
         let current = Set(published.flatMap(\.slots).map(\.keyID))
-        let new = Set(slots.map(\.keyID)).subtracting(current)
+        let held = try? await publisher.keys.recipients([Audiences.held]).allKeys()
+        let new = Set(slots.map(\.keyID)).subtracting(current).subtracting((held?.vaultKeys ?? []).map(\.id))
         guard !published.isEmpty, !new.isEmpty else { return }
         let ids = Set(published.map(\.id))
         do throws(VaultError) { try await session.host?.readWholeHistory(of: ids) } catch {
@@ -318,8 +319,11 @@ extension PublicationProposal {
         }) {
             warnings.append(
                 .warning(
-                    "retired-key", "the vault key '\(id)' was retired, and opens packs again", at: "keys",
-                    remedy: "publish without it: someone who kept it reads what is published with it"))
+                    "retired-key", "the vault key '\(id)' was taken out of use, and opens packs again",
+                    at: "keys",
+                    remedy:
+                        "if it leaked, publish without it: someone who kept it reads what is published with it"
+                ))
         }
     }
 }

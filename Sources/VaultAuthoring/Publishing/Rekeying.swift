@@ -1,4 +1,5 @@
 import SealedPack
+import SystemPackage
 import UpdateFramework
 import VaultBase
 import VaultCrypto
@@ -8,6 +9,8 @@ import VaultSite
 struct Recipients {
     private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
     private var sources: [PackID: DeclaredSource] = [:]
+    /// Whether packs of other sources, and of none, keep their slots.
+    private(set) var areAll = true
     /// All keys that a pack was noted for.
     private(set) var keys: Set<KeyID> = []
 
@@ -23,6 +26,7 @@ struct Recipients {
         declaredBy settings: VaultSettings, only ids: Set<PackID>? = nil,
         listedAs names: OpaqueNames = OpaqueNames(), sealedAs listed: [PackManifest] = []
     ) throws(VaultError) {
+        areAll = ids == nil
         slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }
         for source in settings.sources where ids?.contains(source.id) ?? true {
             sources[try names.listedID(of: source.id)] = source
@@ -71,6 +75,7 @@ extension PackPublisher {
     private func rekeyed(
         _ version: PackManifest, for recipients: Recipients
     ) async throws(VaultError) -> PackManifest {
+        guard recipients.areAll || recipients.source(of: version) != nil else { return version }
         var rekeyed = version
         if let source = recipients.source(of: version) {
             rekeyed.offer.isHeld = version.offer.isHeld && source.isHeld
@@ -121,7 +126,7 @@ struct ChannelRekeying {
         of channels: some Sequence<Channel>, in session: AuthorSession, for recipients: Recipients,
         by publisher: PackPublisher, _ given: GivenVersions
     ) async throws(VaultError) {
-        var tables = ContinuedTables(after: given)
+        var tables = try ContinuedTables(after: given, in: session)
         for channel in channels {
             let listing = session.published.ownPacks(in: channel)
             var next = listing.otherTargets
@@ -160,10 +165,11 @@ struct RestoredState {
 
     /// - Throws: `missing`, `notHosted` or `corrupt` for a pack whose file is not there any more.
     init(
-        _ earlier: OwnPacks, under snapshot: PublishedSnapshot, in session: AuthorSession
+        _ earlier: OwnPacks, under snapshot: PublishedSnapshot, in session: AuthorSession,
+        sealingInto output: FilePath?
     ) async throws(VaultError) {
         self.snapshot = snapshot
-        let publisher = try await PackPublisher(for: session)
+        let publisher = try await PackPublisher(for: session, sealingInto: output)
         let keys = publisher.keys
         let present = ([session.sourceListing] + session.promotedListings)
             .flatMap(\.packs).flatMap(\.versions)
@@ -172,7 +178,7 @@ struct RestoredState {
         let recipients = try Recipients(declaredBy: session.settings, sealedAs: present)
         var records = earlier.otherTargets
         var opened: [SlotHolder: [String]] = [:]
-        var tables = ContinuedTables(after: try await GivenVersions(of: session))
+        var tables = try ContinuedTables(after: try await GivenVersions(of: session), in: session)
         for (_, versions) in try await publisher.rekeyed(earlier.packs, for: recipients, &tables) {
             for version in versions {
                 for key in keys.holders(of: version.slots).subtracting(current) {

@@ -167,6 +167,20 @@ extension AuthorSession {
                     + " \(pin.snapshot.version) lists",
                 at: vault.settings.string, remedy: "restore again, or remove it, which lists the source")
         }
+        try requireNothingHeldAgain(in: earlier)
         return earlier
+    }
+
+    /// Throws `.usage` for a listing with held versions whose content key others may have since: it was released, or is listed no more.
+    func requireNothingHeldAgain(in listing: OwnPacks) throws(VaultError) {
+        let present = Dictionary(grouping: try listedVersions().map(\.pack), by: \.contentKeyID)
+        for pack in listing.packs.flatMap(\.versions) where pack.offer.isHeld {
+            let same = present[pack.contentKeyID] ?? []
+            guard same.isEmpty || !same.allSatisfy(\.offer.isHeld) else { continue }
+            throw VaultError(
+                .usage, "version \(pack.version) was held then, and can't be held again",
+                at: pack.id.description,
+                remedy: "restore single packs, or a later state")
+        }
     }
 }

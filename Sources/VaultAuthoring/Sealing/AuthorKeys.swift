@@ -90,32 +90,52 @@ struct AuthorKeys: Sendable {
     static let readersOfNames =
         "the table of opaque names, for the vault's own keys and each key that opens a pack"
 
-    /// The slots of a pack that no source makes: for each slot's key those of its owners now. The slot of a key that is not here stays
-    /// unless the key is retired.
+    /// The slots of a pack that no source makes. Those of keys in use stay; a key that is replaced or retired has the newer keys of its
+    /// owners beside it, and a retired one gives way to them.
     ///
     /// - Returns: the same slots where no other key is left.
     func slots(of key: ContentKey, succeeding slots: [KeySlot]) async throws(VaultError) -> [KeySlot] {
-        let (ring, absent) = try await successors(of: slots)
-        let next = try ring.vaultKeys.map { vaultKey throws(VaultError) in
+        let (kept, successors) = try await succession(of: slots)
+        let known = Set(kept.map(\.keyID))
+        let next = try successors.vaultKeys.filter { !known.contains($0.id) }.map {
+            vaultKey throws(VaultError) in
             try KeySlot(wrapping: key, under: vaultKey)
         }
-        try KeySlot.requireCount(next.count + absent.count, at: "vault keys")
-        return next.isEmpty && absent.isEmpty ? slots : next + absent
+        try KeySlot.requireCount(kept.count + next.count, at: "vault keys")
+        return kept.isEmpty && next.isEmpty ? slots : next + kept
     }
 
-    /// The keys that the owners of slots' keys have now, and the slots of unretired keys that are not here.
-    func successors(of slots: [KeySlot]) async throws(VaultError) -> (keys: KeyRing, absent: [KeySlot]) {
-        var ring = KeyRing()
-        var absent: [KeySlot] = []
-        for slot in slots {
-            let owners = owners[slot.keyID] ?? []
-            if owners.isEmpty, !retired.ids.contains(slot.keyID) { absent.append(slot) }
-            for owner in owners {
-                ring.append(
-                    KeyRing(vaultKeys: try await recipients(owner.map { [$0] } ?? []).allKeys().vaultKeys))
-            }
+    /// The keys for a pack that no source makes, and the IDs of those that are not here.
+    func keys(succeeding slots: [KeySlot]) async throws(VaultError) -> (keys: KeyRing, absent: [KeyID]) {
+        var (kept, ring) = try await succession(of: slots)
+        kept.removeAll { ring.ids.contains($0.keyID) }
+        var absent: [KeyID] = []
+        for slot in kept {
+            let found = KeyRing(vaultKeys: try await openers().keys(for: slot.keyID).vaultKeys)
+            found.isEmpty ? absent.append(slot.keyID) : ring.append(found)
         }
         return (ring, absent)
+    }
+
+    /// The slots of unretired keys, and the newer keys of the owners of replaced and retired ones. A key that also has another owner is
+    /// none of these: its holders could not read the pack before.
+    private func succession(of slots: [KeySlot]) async throws(VaultError) -> (
+        kept: [KeySlot], successors: KeyRing
+    ) {
+        let replaced = Set(audiences.replaced.map(\.id))
+        var ring = KeyRing()
+        for slot in slots where retired.ids.contains(slot.keyID) || replaced.contains(slot.keyID) {
+            let former = Set(owners[slot.keyID] ?? [])
+            for owner in former {
+                let keys = try await recipients(owner.map { [$0] } ?? []).allKeys().vaultKeys
+                ring.append(
+                    KeyRing(
+                        vaultKeys: keys.filter {
+                            !replaced.contains($0.id) && former.isSuperset(of: owners[$0.id] ?? [])
+                        }))
+            }
+        }
+        return (slots.filter { !retired.ids.contains($0.keyID) }, ring)
     }
 
     /// Whether a source lists a key with this ID.

@@ -193,7 +193,12 @@ private struct ReplacedKeyProvider: RingKeyProvider {
     func ring() async throws(VaultError) -> KeyRing {
         var ring = try await source.allKeys()
         for key in replaced where ring.keys(for: key.id).vaultKeys.isEmpty {
-            ring.append(try key.file.ring())
+            do throws(VaultError) { ring.append(try key.file.ring()) } catch {
+                throw error.with(
+                    remedy:
+                        "\(error.remedy); if the file is lost, take the key out of \"replacedKeys\" in vault.json, and retire it by its ID"
+                )
+            }
         }
         return ring
     }

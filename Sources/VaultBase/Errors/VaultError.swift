@@ -168,6 +168,8 @@ public enum Hint: Sendable, Hashable {
     case makingHeldKey
     /// Putting a new vault key in the place of another one.
     case replacingKey
+    /// Taking the replaced keys of an audience out of use; nil is the vault itself.
+    case finishingReplacement(audience: String?)
     case publishing
     case makingVault
     /// The limit of what all programs may have in access at a time.

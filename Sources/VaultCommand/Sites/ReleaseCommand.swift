@@ -51,23 +51,36 @@ struct ReleaseCommand: AsyncParsableCommand {
     private func printCronLine(
         for release: Release, in folder: VaultFolder, at text: String
     ) async throws(VaultError) {
-        guard let time = UTCTime(text), time > .now else {
+        guard let time = UTCTime(text) else {
             throw VaultError(
-                .usage, "'\(text.excerpt)' is not a future time", at: "--at",
+                .usage, "'\(text.excerpt)' is not a time", at: "--at",
                 remedy: "write it as 2027-03-01T18:00:00Z")
+        }
+        guard time > .now else {
+            throw VaultError(
+                .usage, "\(time) is not in the future", at: "--at",
+                remedy: "release without this option, or name a later time")
         }
         // It fails now rather than in cron.
         _ = try await release.preview(in: folder)
-        // Of year, month, day, hour, minute and second. Cron knows no years; a later run ends with an error, since nothing is held.
-        let fields = time.description.split { !$0.isNumber }.compactMap { Int($0) }
-        let schedule = fields.dropFirst().prefix(4).reversed().map(String.init).joined(separator: " ")
-        let here = try FilePath(".").absolute.string
+        let program = try FilePath.ofThisProgram.string
         let site = try folder.path.absolute.appending("site").string
-        let line = [["cd", here], ["assetvault"] + Self.wordsWithoutTime, ["assetvault", "upload", site]]
-            .map { $0.map(\.shellWord).joined(separator: " ") }.joined(separator: " && ")
+        let line = [
+            ["cd", try FilePath(".").absolute.string], [program] + Self.wordsWithoutTime,
+            [program, "upload", site],
+        ].map { $0.map(\.shellWord).joined(separator: " ") }.joined(separator: " && ")
+        let local = WallClock.localFields(atSecondsSince1970: time.secondsSince1970)
+        // Cron knows no years, and its clock may have another zone: the line does nothing before the time. Later runs end with an error,
+        // since nothing is held.
+        let guarded =
+            "test $(date -u +%Y%m%d%H%M) -ge \(time.description.filter(\.isNumber).prefix(12)) && \(line)"
         // Cron ends a line at '%'.
-        Console.answer("\(schedule) * \(line.replacing("%", with: "\\%")) DESTINATION")
-        Console.note("nothing was signed or written; cron reads the time in the zone of its machine")
+        Console.answer(
+            "\(local.minute) \(local.hour) \(local.day) \(local.month) * \(guarded.replacing("%", with: "\\%")) DESTINATION"
+        )
+        Console.note(
+            "nothing was signed or written; put the line into a crontab of this machine, with the place that 'upload' takes as DESTINATION"
+        )
     }
 
     /// The command as it was given, with all its options but the time.

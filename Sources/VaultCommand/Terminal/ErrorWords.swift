@@ -22,6 +22,8 @@ extension Hint {
         case .publishing: "assetvault publish"
         case .makingVaultKey: "assetvault keygen"
         case .replacingKey: "assetvault keys rekey VAULT"
+        case .finishingReplacement(let audience):
+            "assetvault keys rekey VAULT\(audience.map { " --audience \($0)" } ?? "") --finish"
         case .retiringKey(let id): "assetvault keys retire VAULT \(id)"
         case .makingHeldKey: "assetvault keys add VAULT --audience held"
         case .makingVault: "assetvault init VAULT"
