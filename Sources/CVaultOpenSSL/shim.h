@@ -1,7 +1,6 @@
 #ifndef CVAULT_OPENSSL_SHIM_H
 #define CVAULT_OPENSSL_SHIM_H
 
-#include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -29,12 +28,6 @@ static inline EVP_MAC_CTX *vault_hmac_new(const char *digest)
         return NULL;
     }
     return context;
-}
-
-/// The bytes that a memory BIO holds; BIO_get_mem_data is a macro, which Swift can't see.
-static inline long vault_bio_bytes(BIO *bio, char **bytes)
-{
-    return BIO_ctrl(bio, BIO_CTRL_INFO, 0, bytes);
 }
 
 #endif

@@ -79,42 +79,61 @@ extension Ed25519PrivateKey {
 
     /// The key as PKCS#8 PEM, about 120 bytes.
     public func pem() throws(VaultError) -> SecretBytes {
-        let text = unsafe SecretBytes { text in
-            unsafe PEM_write_bio_PKCS8PrivateKey(text, key, nil, nil, 0, nil, nil) == 1
-        }
-        guard let text else { throw Self.unwritable }
-        return text
+        try PrivateKeyBlock(label: PEM_STRING_PKCS8INF, content: der()).text()
     }
 
+    /// The key as PKCS#8 (RFC 8410, section 7), 48 bytes.
+    ///
+    /// `EVP_PKEY2PKCS8` would leave a copy of the key in memory that it frees.
+    private func der() throws(VaultError) -> SecretBytes {
+        try SecretBytes(capacity: Self.prefix.count + Self.seedLength) { (der) throws(VaultError) in
+            for index in Self.prefix.indices { der[index] = Self.prefix[index] }
+            var count = Self.seedLength
+            let succeeded = unsafe der.withUnsafeMutableBufferPointer { der in
+                guard let start = der.baseAddress else { return false }
+                return unsafe EVP_PKEY_get_raw_private_key(key, start + Self.prefix.count, &count) == 1
+            }
+            guard succeeded, count == Self.seedLength else { throw Self.unwritable }
+            return der.count
+        }
+    }
+
+    /// All of the DER of an unencrypted key but its seed: version 0, the algorithm 1.3.101.112, and the octet string that contains one of
+    /// 32 bytes.
+    private static let prefix: [UInt8] = [
+        0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+    ]
+
+    private static let seedLength = 32
+
     /// Nil unless the `PKCS8_PRIV_KEY_INFO` contains an Ed25519 key; always wipes and frees it.
+    ///
+    /// `EVP_PKCS82PKEY` would leave a copy of the key in memory that it frees.
     init?(consuming info: OpaquePointer?) {
         defer {
             unsafe PKCS8_PRIV_KEY_INFO_free(info)
             ERR_clear_error()
         }
-        guard let info = unsafe info, let key = unsafe EVP_PKCS82PKEY(info) else { return nil }
+        var (name, start, count) = unsafe (nil as OpaquePointer?, nil as UnsafePointer<UInt8>?, Int32(0))
+        guard let info = unsafe info, unsafe PKCS8_pkey_get0(&name, &start, &count, nil, info) == 1,
+            unsafe OBJ_obj2nid(name) == NID_ED25519,
+            let seed = unsafe Self.seed(in: UnsafeBufferPointer(start: start, count: Int(count))),
+            let key = unsafe EVP_PKEY_new_raw_private_key(
+                EVP_PKEY_ED25519, nil, seed.baseAddress, seed.count)
+        else { return nil }
         unsafe self.init(takingOwnershipOf: key)
+    }
+
+    /// What a `CurvePrivateKey` (RFC 8410, section 7) contains: an octet string of 32 bytes, with its tag and length before it.
+    private static func seed(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        guard bytes.count == 2 + seedLength, unsafe bytes.starts(with: prefix.suffix(2)) else { return nil }
+        return unsafe UnsafeBufferPointer(rebasing: bytes[2...])
     }
 
     static var unwritable: VaultError {
         VaultError(
             .key, "the key can't be written as PEM", at: "signing key", remedy: "check OpenSSL's installation"
         )
-    }
-}
-
-extension SecretBytes {
-    /// The text that OpenSSL writes into a BIO on the secure heap; nil if it fails.
-    init?(writtenBy write: (OpaquePointer) -> Bool) {
-        defer { ERR_clear_error() }
-        guard let text = unsafe BIO_new(BIO_s_secmem()) else { return nil }
-        defer { unsafe BIO_free(text) }
-        guard unsafe write(text) else { return nil }
-        var start: UnsafeMutablePointer<CChar>?
-        let count = unsafe vault_bio_bytes(text, &start)
-        self = unsafe UnsafeRawBufferPointer(start: start, count: count).withMemoryRebound(to: UInt8.self) {
-            unsafe SecretBytes(copying: $0.span)
-        }
     }
 }
 
@@ -166,7 +185,8 @@ extension Ed25519PrivateKey {
     /// 600,000 iterations makes from the passphrase and 16 random bytes. `.key` for an empty passphrase.
     public func pem(encryptedWith passphrase: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
         let passphraseLength = try Self.checkedLength(of: passphrase)
-        let info = unsafe EVP_PKEY2PKCS8(key)
+        let block = try PrivateKeyBlock(label: PEM_STRING_PKCS8INF, content: der())
+        let info = unsafe block.decoded(with: d2i_PKCS8_PRIV_KEY_INFO)
         let sealed = unsafe passphrase.withCharacters {
             unsafe PKCS8_encrypt(
                 NID_hmacWithSHA256, Algorithm.aes256CBC.pointer, $0, passphraseLength, nil, 16, 600_000, info)
@@ -176,10 +196,16 @@ extension Ed25519PrivateKey {
             unsafe PKCS8_PRIV_KEY_INFO_free(info)
             ERR_clear_error()
         }
-        guard let sealed = unsafe sealed,
-            let text = unsafe SecretBytes(writtenBy: { unsafe PEM_write_bio_PKCS8($0, sealed) == 1 })
+        guard unsafe info != nil, let sealed = unsafe sealed,
+            let count = unsafe Int(exactly: i2d_X509_SIG(sealed, nil)), count > 0
         else { throw Self.unwritable }
-        return text
+        let content = try SecretBytes(capacity: count) { (der) throws(VaultError) in
+            unsafe der.withUnsafeMutableBufferPointer { der in
+                var position = der.baseAddress
+                return unsafe Int(i2d_X509_SIG(sealed, &position))
+            }
+        }
+        return PrivateKeyBlock(label: PEM_STRING_PKCS8, content: content).text()
     }
 
     private static func checkedLength(of passphrase: borrowing SecretBytes) throws(VaultError) -> Int32 {
@@ -219,53 +245,6 @@ extension SecretBytes {
     fileprivate func withCharacters(_ body: (UnsafePointer<CChar>?) -> OpaquePointer?) -> OpaquePointer? {
         unsafe withBytes { bytes in
             unsafe bytes.withUnsafeBytes { unsafe body($0.assumingMemoryBound(to: CChar.self).baseAddress) }
-        }
-    }
-}
-
-/// A PEM block (RFC 7468) of a private key of any kind: its label and decoded DER.
-struct PrivateKeyBlock: ~Copyable {
-    /// One of OpenSSL's `PEM_STRING_` names, which gives the kind of key and whether it is encrypted.
-    let label: String
-    private let content: SecretBytes
-
-    /// The text's first private key; nil if there is none. Other text is skipped, and a key with headers of PEM's own
-    /// encryption (RFC 1421) is refused.
-    init?(firstIn text: borrowing SecretBytes) {
-        defer { ERR_clear_error() }
-        var label: UnsafeMutablePointer<CChar>?
-        var start: UnsafeMutablePointer<UInt8>?
-        var count = 0
-        let found = text.withBytes { text in
-            unsafe text.withUnsafeBufferPointer { text in
-                guard let textLength = Int32(exactly: text.count),
-                    let source = unsafe BIO_new_mem_buf(text.baseAddress, textLength)
-                else { return false }
-                defer { unsafe BIO_free(source) }
-                // Without the callback OpenSSL would prompt for a passphrase on the terminal.
-                return unsafe PEM_bytes_read_bio_secmem(
-                    &start, &count, &label, PEM_STRING_EVP_PKEY, source, { _, _, _, _ in -1 }, nil) == 1
-            }
-        }
-        guard found, let label = unsafe label, let start = unsafe start else { return nil }
-        self.label = unsafe String(cString: label)
-        content = unsafe SecretBytes(copying: UnsafeBufferPointer(start: start, count: count).span)
-        unsafe CRYPTO_secure_free(label, #fileID, 0)
-        unsafe CRYPTO_secure_clear_free(start, count, #fileID, 0)
-    }
-
-    /// The result of one of OpenSSL's `d2i_` functions, to be freed by the caller; nil if it fails.
-    func decoded(
-        with decode: (
-            UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
-        ) -> OpaquePointer?
-    ) -> OpaquePointer? {
-        defer { ERR_clear_error() }
-        return unsafe content.withBytes { content in
-            unsafe content.withUnsafeBufferPointer { content in
-                var position = content.baseAddress
-                return unsafe decode(nil, &position, content.count)
-            }
         }
     }
 }

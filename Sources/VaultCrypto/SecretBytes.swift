@@ -44,8 +44,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
 
     /// Passes `capacity` zero bytes to `fill`, and keeps as many as it returns.
-    public init(capacity: Int, filledBy fill: (inout MutableSpan<UInt8>) throws(VaultError) -> Int)
-        throws(VaultError)
+    public init<E: Error>(capacity: Int, filledBy fill: (inout MutableSpan<UInt8>) throws(E) -> Int) throws(E)
     {
         let buffer = SecretBytes(count: capacity)
         let filled = try buffer.withMutableBytes(fill)

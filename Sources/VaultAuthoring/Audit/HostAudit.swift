@@ -121,13 +121,15 @@ private struct RangeAudit {
         guard let answer = await part(wanted), answer.status != 404 else { return [] }
         if answer.isRedirect { return [.redirected(at: place, to: answer)] }
         guard answer.status == 206 else {
-            return answer.status == 200 ? [whole] : []
+            return answer.status == 200 ? [whole("Range requests")] : []
         }
         guard answer.isPart(wanted, of: length) else { return [wrongPart] }
         var findings: [Finding] = []
         let half = (wanted.lowerBound + UInt64(wanted.count / 2))..<wanted.upperBound
         if let again = await part(half) {
-            if again.status != 206 || !again.isPart(half, of: length)
+            if again.status == 200 {
+                findings.append(whole("some Range requests"))
+            } else if again.status != 206 || !again.isPart(half, of: length)
                 || again.body != answer.body.suffix(half.count)
             {
                 findings.append(wrongPart)
@@ -177,10 +179,10 @@ private struct RangeAudit {
         ]
     }
 
-    private var whole: Finding {
+    private func whole(_ ignored: String) -> Finding {
         Finding(
             .error(.unavailable), "no-range",
-            "the host ignores Range requests: each update, repair or resumed download takes all \(length) bytes",
+            "the host ignores \(ignored): each update, repair or resumed download takes all \(length) bytes",
             at: place, remedy: "let the host serve parts of files (RFC 9110, section 14)")
     }
 

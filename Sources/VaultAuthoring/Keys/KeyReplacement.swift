@@ -121,7 +121,7 @@ public struct KeyChangeReport: Sendable {
     public let replaced: [KeyID]
     public let written: [String]
     public let toWrite: [String]
-    public let warnings: [Finding]
+    public internal(set) var warnings: [Finding]
 }
 
 extension AuthorSession {

@@ -30,6 +30,7 @@ public struct Release: Sendable {
     ) async throws(VaultError) -> KeyChangeReport {
         var edited = session
         var isAnyHeld = false
+        var warnings: [Finding] = []
         for id in ids {
             guard let source = session.settings.sources.first(where: { $0.id == id }) else {
                 throw VaultError(
@@ -39,13 +40,21 @@ public struct Release: Sendable {
             }
             guard source.isHeld else { continue }
             isAnyHeld = true
+            warnings += source.onlyEarlyReaders.map {
+                .warning(
+                    "early-reader-ends",
+                    "the audience '\($0)' could read it before its release, and can't read it afterwards by its own key",
+                    at: id.description,
+                    remedy: "give it a key that the pack is for, or name it in the pack's \"for\"")
+            }
             try edited.settings.removeHold(of: id)
         }
         let names = try await edited.opaqueNames()
         var listed: Set<PackID> = []
         for id in ids { listed.formUnion(try names.listedIDs(of: id)) }
         try await edited.requireContentKeys { $0.isMade(ofAnyOf: listed) }
-        let report = try await edited.publishKeys(releasing: Set(ids), into: output)
+        var report = try await edited.publishKeys(releasing: Set(ids), into: output)
+        report.warnings += warnings
         // An earlier run may have been interrupted after it had changed the settings.
         guard isAnyHeld || !report.rekeyed.isEmpty else {
             throw VaultError(

@@ -78,6 +78,11 @@ struct DeclaredSource: Sendable {
         compression = try json.choice("compression")
     }
 
+    /// The audiences that a held source is for, and is not for after its release.
+    var onlyEarlyReaders: [String] {
+        isHeld ? audiences.filter { $0 != Audiences.held && !readers.contains($0) } : []
+    }
+
     /// Whom a listed version is sealed for: one that was open before the source was held stays open.
     func audiences(of version: PackManifest) -> [String] { version.offer.isHeld ? audiences : readers }
 

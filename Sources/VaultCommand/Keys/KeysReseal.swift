@@ -72,7 +72,7 @@ extension ResealingReport: Report {
     }
 
     fileprivate var cost: String {
-        "\(packs.count.counting("version")) are sealed again: clients download up to \(Bar.size(download)), and the next upload is \(Bar.size(upload))"
+        "sealed again: \(packs.count.counting("version")); clients download up to \(Bar.size(download)), and the next upload is \(Bar.size(upload))"
     }
 
     fileprivate func answer(asJSON isJSON: Bool, isDryRun: Bool) {
@@ -84,6 +84,8 @@ extension ResealingReport: Report {
             Console.note("nothing was sealed or written")
         } else {
             Console.wrote(written)
+            Console.note(
+                "the earlier versions stay at the host, open to the old keys, until 'prune' may remove them")
         }
     }
 }

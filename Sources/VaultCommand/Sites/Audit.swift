@@ -19,13 +19,13 @@ struct Audit: LongCommand {
             it does not have a listed file, 77 for keys. Every root is read, since clients may pin any. Of a folder, everything \
             that the kept metadata lists is verified too: earlier versions that can be restored. A host's files can't be listed, \
             so there it is what the newest metadata lists; but the host is examined, too: parts of files, ETags, caching, and what \
-            it answers for a file that is not there. Packs without a problem are one line; --json has all, with the vault keys \
+            it answers for a file that is not there. Several packs without a problem are one line; --json has all, with the vault keys \
             that each is sealed for. For cron: --quiet prints nothing unless there is an error or a warning.
 
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json
               assetvault audit my-game/site --keys file:my-game/keys/vault.jwks --json
-              assetvault audit https://cdn.example.com/game --trust trusted-root.json --quiet --expiry 7d
+              assetvault audit my-game/site --quiet --expiry 7d
               assetvault audit level-one.avpack
             """)
 
@@ -119,7 +119,7 @@ extension AuditReport: Report {
             .flag("ok") { $0.problemCount == 0 }, .flag("pinned") { $0.isPinned },
             .number("problems") { $0.problemCount }, .number("verifiedBytes") { $0.verifiedBytes },
             .table("roles", Self.roleColumns, isAligned: true) { $0.roles },
-            .notable("packs", AuditedPack.columns, where: \.isDefective, others: "ok") { $0.packs },
+            .notable("packs", AuditedPack.columns, where: isShown, others: "ok") { $0.packs },
             .table("findings", Finding.columns) { $0.findings },
             .lines { report in
                 report.allFindings.filter { $0.error == nil }.map {
@@ -129,6 +129,9 @@ extension AuditReport: Report {
             .lines { [$0.verdict] },
         ]
     }
+
+    /// Whether people see a line of it.
+    private func isShown(_ pack: AuditedPack) -> Bool { !pack.isSound || packs.count == 1 }
 
     private static var roleColumns: [Column<TrustSummary.Role>] {
         [
@@ -174,8 +177,6 @@ extension AuditedPack {
             .texts("keys", "for %") { $0.keyIDs }, .table("findings", Finding.columns) { $0.findings },
         ]
     }
-
-    fileprivate var isDefective: Bool { !isSound }
 
     /// A pack that the keys don't open may be sound.
     private var word: String {

@@ -62,11 +62,11 @@ struct Init: AsyncParsableCommand {
         }
         if let role {
             return Console.note(
-                "made \(vault): give \(vault)/\(role).pub.pem to the publisher of the site, publish, and back up keys/"
+                "made \(vault): give \(vault)/\(role).pub.pem to the publisher of the site, publish, and back up keys/, vault.json and site/metadata/"
             )
         }
         Console.note(
-            "made \(vault): declare packs or resources in vault.json, or a pack with 'publish --pack ID=SOURCE', and back up keys/"
+            "made \(vault): declare packs or resources in vault.json, or a pack with 'publish --pack ID=SOURCE'; back up keys/, vault.json and site/metadata/"
         )
     }
 

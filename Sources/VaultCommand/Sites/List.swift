@@ -101,7 +101,7 @@ struct SiteListing: Report {
             .object("traits") { $0.offer.traits }, .words("traits: %") { $0.traitText },
             .text("team", "of the team %") { $0.listed.team },
             .text("apps", "for apps %") { $0.offer.apps == .all ? nil : $0.offer.apps },
-            .texts("keys") { $0.keyIDs },
+            .flag("held", "held until its release") { $0.offer.isHeld }, .texts("keys") { $0.keyIDs },
             .words("sealed for %") { $0.keyIDs.map(\.description).joined(separator: ", ") },
             .table("others", otherColumns) { $0.listed.otherVersions.unlessEmpty },
         ]

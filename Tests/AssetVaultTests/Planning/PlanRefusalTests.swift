@@ -28,7 +28,7 @@ import VaultTransport
                 "levels/one: opened, it takes 2000 bytes on the disk: with the 700 of other non-essential packs this "
                     + "exceeds the installed size of 2500; raise the limit, or remove packs"
             ),
-            (.noAllowedSource([]), "levels/one: there is no source to download it from; give one"),
+            (.noAllowedSource([]), "levels/one: there is no source to download it from; name a source"),
         ] as [(PlanRefusal.Reason, String)])
     func sentence(_ reason: PlanRefusal.Reason, _ text: String) throws {
         #expect(PlanRefusal(pack: try pack("levels/one"), reason: reason).error.description == text)

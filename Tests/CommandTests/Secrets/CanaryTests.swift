@@ -113,7 +113,7 @@ import VaultCrypto
         (nil, "upload $WORK/absent $WORK/host"), (nil, "upload $SITE rsync:/dev/null/x"),
         (nil, "trust rotate $VAULT absent"), (nil, "trust show $WORK/absent"),
         (nil, "trust sign $VAULT/vault.json --key $VAULT/keys/vault.jwks"),
-        (nil, "trust threshold $VAULT root 1"),
+        (nil, "trust threshold $VAULT absent 1"),
         (nil, "keys retire $VAULT absent"), (nil, "keys remove $VAULT absent"),
         (66, "release $VAULT absent"), (64, "release $VAULT level"), (66, "keys reseal $VAULT --pack absent"),
         (73, "keys export $VAULT --pack level -o $WORK/content.jwks"),
@@ -151,6 +151,8 @@ import VaultCrypto
     @Test func noSecretAfterFailure() async throws {
         try await world.run("fetch $SITE $CLIENT film").succeeded()
         try await world.run("fetch $SITE $STORE $TRUST --sealed level").succeeded()
+        // It ends soon after it has read its keys, so that freed memory keeps what it had.
+        try await look(at: "trust threshold $VAULT root 1", code: 64)
         for (code, words) in Self.failures.sample(20, for: "canary failures") {
             try await look(at: words, code: code)
         }
