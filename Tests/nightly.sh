@@ -35,6 +35,8 @@ part tagged sh Samples/tagged.sh
 part studio sh Samples/studio.sh
 part requests sh Samples/requests.sh
 part keyservice sh Samples/keyservice.sh
+part reports sh Tests/Interop/report/run.sh
+part servers sh Samples/hosting/servers.sh
 # Here, as it builds a release app several times.
 part embedded sh Samples/embedded.sh
 part own-transport sh Tests/OwnTransport/run.sh

@@ -13,13 +13,16 @@ need_packages $build_packages python3 python3-venv curl nginx-light rclone rsync
 # The outside judges, in a private virtual environment, while the build runs.
 venv=$PWD/.build-judges
 install_judges() {
-    [ -e "$venv/complete" ] && return
+    requirements=$(printf 'Tests/Interop/%s/requirements.txt ' archive audit crypto keys pack tuf)
+    # shellcheck disable=SC2086 # a list of words
+    wanted=$(cat $requirements)
+    [ "$(cat "$venv/complete" 2>/dev/null)" = "$wanted" ] && return
     rm -rf "$venv"
     python3 -m venv "$venv"
-    for requirements in Tests/Interop/*/requirements.txt; do
-        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+    for file in $requirements; do
+        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$file"
     done
-    touch "$venv/complete"
+    echo "$wanted" >"$venv/complete"
 }
 install_judges &
 judges=$!
@@ -42,6 +45,7 @@ limit=600
 python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limit" \
     --also judges-archive "$(judge archive)" --also judges-crypto "$(judge crypto)" \
     --also judges-keys "$(judge keys)" --also judges-pack "$(judge pack)" \
+    --also judges-audit "$(judge audit)" \
     --also power-loss "sh Tests/PowerLoss/run.sh --states 12" \
     --also fuzzing "sh Tests/Fuzzing/short.sh '$binaries/fuzzer' 60 '$ASSETVAULT_SEED'" \
     --also command-reference 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND"' \

@@ -14,7 +14,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
               assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
               assetvault open level-one.avpack -o opened --keys file:vault.jwks
             """,
-        version: "0.1.0",
+        version: release,
         groupedSubcommands: [
             CommandGroup(
                 name: "Packs", subcommands: [Keygen.self, Seal.self, Open.self, Cat.self, Inspect.self]),
@@ -22,7 +22,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 name: "Sites",
                 subcommands: [
                     Init.self, Plan.self, Publish.self, Promote.self, ReleaseCommand.self, Restore.self,
-                    Prune.self, Upload.self, Trust.self, Keys.self, Serve.self, List.self, Audit.self,
+                    Prune.self, Upload.self, Mirror.self, Trust.self, Keys.self, Serve.self, List.self,
+                    Audit.self,
                 ]),
             CommandGroup(
                 name: "Clients",
@@ -31,6 +32,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
                     Remove.self, Preserve.self, Purge.self, Usage.self, Verify.self, Repair.self,
                 ]),
         ])
+
+    static let release = "0.1.0"
 
     /// Runs the command and ends the process with its exit code.
     static func main() async {
@@ -51,6 +54,9 @@ struct AssetVaultCommand: AsyncParsableCommand {
             ProgressOutput.end()
         } catch let error as VaultError {
             fail(error)
+        } catch let reported as ReportedError {
+            ProgressOutput.end(reported.error)
+            exit(withError: ExitCode(reported.error.category.exitCode))
         } catch {
             if let usage = VaultError(usage: error) { fail(usage) }
             end(with: error)
@@ -74,6 +80,11 @@ struct AssetVaultCommand: AsyncParsableCommand {
         if !ProgressOutput.end(error) { Console.error(error) }
         exit(withError: ExitCode(error.category.exitCode))
     }
+}
+
+/// Ends a command that has printed the error already, in its place among others.
+struct ReportedError: Error {
+    let error: VaultError
 }
 
 extension VaultError.Category {

@@ -24,6 +24,9 @@ enum ScratchName {
 }
 
 extension Folder {
+    /// Whether an entry has the name of a scratch file or folder.
+    public static func isScratch(_ name: [UInt8]) -> Bool { ScratchName.matches(name) }
+
     /// Removes the scratch files and folders left here by dead processes of this user; those of living ones are locked
     /// and stay. Returns their number.
     ///

@@ -12,7 +12,7 @@ final class HTTPClients: Sendable {
     /// Limits memory: redirects may lead to any number of hosts.
     private static let limit = 32
 
-    private let configuration: HTTPClient.Configuration
+    let configuration: HTTPClient.Configuration
     /// By host name; empty for everything else.
     private let clients = Mutex<[String: HTTPClient]>([:])
 

@@ -13,10 +13,10 @@ public import VaultTransport
 
 /// Reads a site over HTTP/1.1, as static files.
 public final class HTTPTransport: Transport {
-    private let clients: HTTPClients
+    let clients: HTTPClients
     let limits: TransportLimits
     private let allowedHosts: AllowedHosts?
-    private let proxy: HTTPProxy?
+    let proxy: HTTPProxy?
 
     /// - Parameters:
     ///   - allowedHosts: The only hosts that may be contacted; nil allows all.
@@ -70,12 +70,12 @@ public final class HTTPTransport: Transport {
         // Includes redirects, since each could be delayed.
         let start = ContinuousClock.now
         while true {
-            try requireAllowed(url, for: request)
+            try requireAllowed(url, request.allowedHosts, at: request.location)
             let response = try await execute(request, at: url)
             if ![200, 206].contains(response.status.code) {
                 try request.willDiscard(Self.unreadBytes(of: response))
             }
-            guard let target = try Redirect.target(of: response, from: url, for: request) else {
+            guard let target = try Redirect.target(of: response, from: url, at: request.location) else {
                 return try HTTPResponseHead(response, to: request, through: self, after: .now - start)
                     .response()
             }
@@ -100,12 +100,16 @@ public final class HTTPTransport: Transport {
     /// Of chunked bodies, whose length is not known before; those of redirects are short.
     private static let lengthOfUndeclaredBodies: UInt64 = 16 << 10
 
-    private func requireAllowed(_ url: HTTPURL, for request: TransportRequest) throws(VaultError) {
-        let rules = [allowedHosts, request.allowedHosts]
-        guard rules.contains(where: { $0.map { !$0.allows(url.host) } ?? false }) else { return }
+    /// - Parameter others: hosts that a request allows; nil for all.
+    func requireAllowed(
+        _ url: HTTPURL, _ others: AllowedHosts? = nil, at location: SiteLocation
+    ) throws(VaultError) {
+        guard [allowedHosts, others].contains(where: { $0.map { !$0.allows(url.host) } ?? false }) else {
+            return
+        }
         throw VaultError(
             .untrusted, "it needs the host '\(url.host)', which is not allowed",
-            at: request.location.description,
+            at: location.description,
             remedy: "allow that host too, or use a site that needs no other")
     }
 
@@ -126,7 +130,7 @@ public final class HTTPTransport: Transport {
     ) async throws(VaultError) -> HTTPClientResponse {
         var outgoing = HTTPClientRequest(url: url.text)
         outgoing.headers = ["Accept-Encoding": "identity", "User-Agent": "AssetVault/1"]
-        outgoing.headers.add(contentsOf: headers)
+        for (name, value) in headers { outgoing.headers.replaceOrAdd(name: name, value: value) }
         let client = try clients.client(for: url)
         do {
             return try await client.execute(outgoing, deadline: .now() + TimeAmount(limits.response))
@@ -143,20 +147,20 @@ enum Redirect {
     ///
     /// - Throws: `.unavailable` for a redirect without a usable target or from https to http.
     static func target(
-        of response: HTTPClientResponse, from url: HTTPURL, for request: TransportRequest
+        of response: HTTPClientResponse, from url: HTTPURL, at place: SiteLocation
     ) throws(VaultError) -> HTTPURL? {
         guard [301, 302, 303, 307, 308].contains(response.status.code) else { return nil }
         guard let location = response.headers.first(name: "Location"),
             let target = resolve(location, from: url)
         else {
             throw VaultError(
-                .unavailable, "redirected, but not to an http or https URL", at: request.location.description,
+                .unavailable, "redirected, but not to an http or https URL", at: place.description,
                 remedy: "check the URL and the host")
         }
         guard target.isSecure || !url.isSecure else {
             throw VaultError(
                 .unavailable, "redirected from https to http, which is not followed",
-                at: request.location.description, remedy: "configure the host to redirect to https only")
+                at: place.description, remedy: "configure the host to redirect to https only")
         }
         return target
     }

@@ -19,7 +19,12 @@ public struct Site: Sendable {
 
     /// The location of a target's file: below `targets/`, its digest before its name.
     public func location(of target: TargetRecord, in chain: TrustChain) throws(VaultError) -> SiteLocation {
-        let segments = chain.hostedPath(of: target).split(separator: "/", omittingEmptySubsequences: false)
+        try location(ofTarget: chain.hostedPath(of: target))
+    }
+
+    /// The location of a file below `targets/`.
+    public func location(ofTarget hostedPath: String) throws(VaultError) -> SiteLocation {
+        let segments = hostedPath.split(separator: "/", omittingEmptySubsequences: false)
         let path = segments.map { PercentEncoding.encode(String($0)) }.joined(separator: "/")
         return try location.appending("targets/\(path)")
     }
@@ -35,7 +40,8 @@ extension Site: MetadataSource {
         } catch {
             guard error.category == .corrupt else { throw error }
             throw VaultError(
-                .untrusted, error.problem, at: error.place, remedy: "use another host and report this one")
+                .untrusted, error.problem, at: error.place, remedy: "use another host and report this one",
+                code: "oversized-metadata")
         }
     }
 

@@ -11,6 +11,21 @@ public protocol HostProbe: Sendable {
     func ask(
         _ location: SiteLocation, headers: [String: String], bodyUpTo limit: Int
     ) async throws(VaultError) -> HostAnswer
+
+    /// What a new connection to the host shows, without a request. Throws as `ask` does.
+    func connection(to location: SiteLocation) async throws(VaultError) -> HostConnection
+}
+
+/// A connection to a host, as it was agreed on.
+public struct HostConnection: Sendable {
+    /// Such as `TLS 1.3`; nil for http.
+    public var tls: String?
+    /// When the host's certificate expires, in seconds since 1970; nil for http.
+    public var certificateEnd: Int64?
+    /// Whether the host would speak HTTP/2 with clients that do.
+    public var speaksHTTP2 = false
+
+    public init() {}
 }
 
 /// The answer of a host.
@@ -18,12 +33,17 @@ public struct HostAnswer: Sendable {
     public let status: Int
     /// The first bytes of the body.
     public let body: [UInt8]
+    /// Where it redirects clients to; nil where they don't follow.
+    public let redirect: SiteLocation?
     private let headers: [String: String]
 
     /// - Parameter headers: of repeated ones the first.
-    public init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
+    public init(
+        status: Int, headers: [(name: String, value: String)], body: [UInt8], redirect: SiteLocation? = nil
+    ) {
         self.status = status
         self.body = body
+        self.redirect = redirect
         self.headers = Dictionary(headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
     }
 
@@ -47,6 +67,11 @@ public struct HostAnswer: Sendable {
             }
         }
         return found
+    }
+
+    /// The encoding of its body; nil for none.
+    public var encoding: String? {
+        self["content-encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0 }
     }
 
     /// How long a cache has kept it, in seconds; 0 from the host itself.

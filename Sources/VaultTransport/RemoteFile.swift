@@ -103,8 +103,7 @@ public struct RemoteFile: Sendable {
         TransferFailure(
             VaultError(
                 .corrupt, "the file has \(found) bytes, but \(length) are signed",
-                at: location.description,
-                remedy: remedy))
+                at: location.description, remedy: remedy, code: "wrong-length"))
     }
 }
 

@@ -240,6 +240,20 @@ public struct TransportBody: AsyncSequence, Sendable {
     }
 }
 
+/// A response's body, for a task that reads while another one processes the bytes.
+package actor BodyReader {
+    /// Nil while a task reads, so that only one reads at a time.
+    private var body: TransportBody.Iterator?
+
+    package init(_ body: TransportBody) { self.body = body.makeAsyncIterator() }
+
+    package func next() async throws(VaultError) -> [UInt8]? {
+        guard var reading = body.take() else { return nil }
+        defer { body = reading }
+        return try await reading.next(isolation: self)
+    }
+}
+
 /// The source of a body's bytes; nil at the end.
 package protocol ChunkSource {
     mutating func next() async throws(VaultError) -> [UInt8]?

@@ -183,20 +183,6 @@ extension PackDownload {
     }
 }
 
-/// A response's body, for a task that reads while another one processes the bytes.
-actor BodyReader {
-    /// Nil while a task reads, so that only one reads at a time.
-    private var body: TransportBody.Iterator?
-
-    init(_ body: TransportBody) { self.body = body.makeAsyncIterator() }
-
-    func next() async throws(VaultError) -> [UInt8]? {
-        guard var reading = body.take() else { return nil }
-        defer { body = reading }
-        return try await reading.next(isolation: self)
-    }
-}
-
 /// Limits of the bytes and requests of one download, whatever the hosts answer: about twice the pack's length. The
 /// partial download stays for the next attempt, which has a budget of its own.
 struct TransferBudget {

@@ -17,7 +17,9 @@ package struct PackLayout: Equatable, Sendable {
         throws(VaultError)
     {
         func refuse(_ problem: String) -> VaultError {
-            VaultError(.corrupt, problem, at: place, remedy: "fetch the pack and its manifest again")
+            VaultError(
+                .corrupt, problem, at: place, remedy: "fetch the pack and its manifest again",
+                code: "damaged-layout")
         }
         guard pieceCount <= FormatLimits.maximumPieces else {
             throw refuse("it states \(pieceCount) pieces, too many")
@@ -70,7 +72,7 @@ package struct PackHeader: Equatable, Sendable {
         guard bytes.count == Self.length, bytes.extracting(0..<8).equals(Self.magic) else {
             throw VaultError(
                 .corrupt, "the file is not an asset pack", at: place,
-                remedy: "check the file's name and its download")
+                remedy: "check the file's name and its download", code: "no-pack")
         }
         guard let version = bytes.bigEndian(UInt16.self, at: 8), version == Self.version else {
             throw .unsupportedFormat(
@@ -86,7 +88,7 @@ package struct PackHeader: Equatable, Sendable {
         guard bytes.equals(self.bytes) else {
             throw VaultError(
                 .corrupt, "the header's reserved bytes are not zero", at: place,
-                remedy: "repair the pack, or fetch it again")
+                remedy: "repair the pack, or fetch it again", code: "damaged-header")
         }
     }
 }
@@ -139,7 +141,7 @@ package struct PackFooter: Sendable {
     static func refusal(at place: String) -> VaultError {
         VaultError(
             .corrupt, "the pack's footer is damaged or the pack is cut short", at: place,
-            remedy: "repair the pack, or fetch it again")
+            remedy: "repair the pack, or fetch it again", code: "damaged-footer")
     }
 }
 
@@ -165,7 +167,7 @@ package struct IndexRecord: Equatable, Sendable {
         else {
             throw VaultError(
                 .corrupt, "the index states a piece of impossible length", at: place,
-                remedy: "repair the pack, or fetch it again")
+                remedy: "repair the pack, or fetch it again", code: "damaged-index")
         }
         self.init(ciphertextLength: count, digest: digest)
     }

@@ -49,6 +49,19 @@ extension KeyProvider {
     }
 }
 
+extension KeyProvider {
+    /// The keys of this provider whose slots give another content key, or none: their holders can't open the pack.
+    public func wrongSlots(of pack: PackManifest) async throws(VaultError) -> [KeyID] {
+        var wrong: [KeyID] = []
+        for slot in pack.slots {
+            let keys = try await keys(for: slot.keyID).vaultKeys
+            let isRight = keys.contains { slot.unwrapped(under: $0, expecting: pack.contentKeyID) != nil }
+            if !keys.isEmpty, !isRight { wrong.append(slot.keyID) }
+        }
+        return wrong
+    }
+}
+
 extension VaultError {
     fileprivate static func missingKey(_ slots: [KeySlot], given: [KeyID]?, place: String) -> VaultError {
         guard !slots.isEmpty else {

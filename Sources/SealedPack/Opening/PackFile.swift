@@ -47,12 +47,12 @@ public final class PackFile: Sendable {
             throw VaultError(
                 .corrupt, "the pack has \(size) bytes, not the \(manifest.length) of its manifest",
                 at: place,
-                remedy: "repair the pack, or fetch it again")
+                remedy: "repair the pack, or fetch it again", code: "wrong-length")
         }
         guard size >= UInt64(PackHeader.length + PackFooter.length) else {
             throw VaultError(
                 .corrupt, "the file is too short to be an asset pack", at: place,
-                remedy: "check the file's name and its download")
+                remedy: "check the file's name and its download", code: "no-pack")
         }
         let head = try reference.file.readExactly(PackHeader.length, at: 0)
         let header = try PackHeader(parsing: head.span, place: place)
@@ -61,7 +61,7 @@ public final class PackFile: Sendable {
             guard head == manifest.header.bytes, tail == (try manifest.footer(place: place)).bytes else {
                 throw VaultError(
                     .corrupt, "header or footer differ from the manifest", at: place,
-                    remedy: "use the manifest of exactly this pack, or repair the pack")
+                    remedy: "use the manifest of exactly this pack, or repair the pack", code: "other-pack")
             }
         }
         self.reference = reference
@@ -122,6 +122,7 @@ extension PackFile {
     }
 
     private func indexRefusal(_ problem: String) -> VaultError {
-        VaultError(.corrupt, problem, at: place, remedy: "repair the pack, or fetch it again")
+        VaultError(
+            .corrupt, problem, at: place, remedy: "repair the pack, or fetch it again", code: "damaged-index")
     }
 }

@@ -137,7 +137,8 @@ struct TrustWorkflow {
         guard let bytes = try await load(name, limit: limit) else {
             throw VaultError(
                 .unavailable, "the host does not have it", at: source.place(of: name),
-                remedy: "check the URL; if it is right, the site is not uploaded completely")
+                remedy: "check the URL; if it is right, the site is not uploaded completely",
+                code: "missing-metadata")
         }
         return bytes
     }

@@ -111,6 +111,10 @@ public struct MetadataFileName: Sendable, Hashable {
     /// The name without the version, such as `targets.json`.
     public let unversionedName: String
 
+    public init(version: Int64, of role: MetadataRole) {
+        (self.version, unversionedName) = (version, role.fileName)
+    }
+
     public init?(hostedName: String) {
         guard hostedName.hasSuffix(".json"), let dot = hostedName.firstIndex(of: "."),
             let version = Int64(hostedName[..<dot]), version >= 1, JSONValue.integerRange.contains(version)

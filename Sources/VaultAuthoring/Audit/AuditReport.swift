@@ -26,12 +26,25 @@ public struct AuditReport: Sendable {
     public internal(set) var trust = Trust.unsigned
     public internal(set) var roles: [TrustSummary.Role] = []
     public internal(set) var packs: [AuditedPack] = []
+    /// Of a site at an http or https URL that could be read.
+    public internal(set) var host: HostFacts?
     /// What was found about the subject as a whole; findings about one pack stand with it.
     public internal(set) var findings: [Finding] = []
+    /// What was verified over several runs; nil without a memory.
+    public internal(set) var coverage: AuditCoverage?
+    /// Those of the findings that are about how the host serves files; nil if it was not examined, such as of a folder.
+    public internal(set) var hostFindings: [Finding]?
     /// Bytes of all files that match their description.
     public internal(set) var verifiedBytes: UInt64 = 0
 
     init(subject: String) { self.subject = subject }
+
+    /// Of an audit that could not begin.
+    public init(of subject: String, failing failure: VaultError) {
+        self.init(subject: subject)
+        trust = .unread
+        findings = [Finding(failure)]
+    }
 
     public var isPinned: Bool { trust == .pinned }
 
@@ -43,15 +56,23 @@ public struct AuditReport: Sendable {
     /// The findings that are errors, as they would be thrown.
     public var errors: [VaultError] { allFindings.compactMap(\.error) }
 
-    /// The error that decides; nil when there is none. Where there are several kinds, distrust comes before damage,
-    /// damage before a host's failure, and that before a missing key.
-    public var gravestError: VaultError? {
-        let errors = errors
+    /// The error that decides; nil when there is none.
+    public var gravestError: VaultError? { worstFirst.first?.error }
+
+    /// Errors, then warnings, then notes. Of the kinds of errors distrust comes before damage, that before a missing file, a host's
+    /// failure, and a missing key.
+    public var worstFirst: [Finding] {
         let order: [VaultError.Category] = [
-            .untrusted, .corrupt, .unreachable, .unavailable, .notHosted, .missing, .key,
+            .untrusted, .corrupt, .notHosted, .unreachable, .unavailable, .missing, .key,
         ]
-        let category = order.first { category in errors.contains { $0.category == category } }
-        return errors.first { $0.category == category } ?? errors.first
+        let byRank = Dictionary(grouping: allFindings) { finding in
+            switch finding.severity {
+            case .error(let category): order.firstIndex(of: category) ?? order.count
+            case .warning: order.count + 1
+            case .note: order.count + 2
+            }
+        }
+        return byRank.sorted { $0.key < $1.key }.flatMap(\.value)
     }
 
     /// Verifies a site's metadata, and notes its roles. Nil if it can't be verified: then the report says so, and nothing that the
@@ -64,15 +85,7 @@ public struct AuditReport: Sendable {
             // Digests are known, and comparable, whether or not the metadata have expired.
             tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: .earliest)
         } catch {
-            let failure = error.asDamage(in: site)
-            trust = failure.isHostFailure ? .unread : .failed
-            findings.append(Finding(failure))
-            let reason = failure.isHostFailure ? "read" : "verified"
-            findings.append(
-                Finding(
-                    .note, "not-looked-at",
-                    "its metadata could not be \(reason), so nothing that it lists was looked at",
-                    at: subject, remedy: "audit again once the metadata can be \(reason)"))
+            refuse(error.asDamage(in: site))
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned
@@ -98,6 +111,24 @@ public struct AuditReport: Sendable {
         return tree
     }
 
+    /// The site's metadata can't be used.
+    mutating func refuse(_ failure: VaultError) {
+        trust = failure.isHostFailure ? .unread : .failed
+        findings.append(Finding(failure))
+        let reason = failure.isHostFailure ? "read" : "verified"
+        findings.append(
+            Finding(
+                .note, "not-looked-at",
+                "its metadata could not be \(reason), so nothing that it lists was looked at",
+                at: subject, remedy: "audit again once the metadata can be \(reason)"))
+    }
+
+    /// Adds what was found about a file that is not one of ``packs``.
+    mutating func append(_ findings: [Finding], of target: TargetRecord) {
+        self.findings += findings
+        if findings.allSatisfy({ $0.error == nil }) { verifiedBytes += target.length }
+    }
+
     mutating func append(_ pack: AuditedPack) {
         packs.append(pack)
         if pack.isSound { verifiedBytes += pack.length }
@@ -118,6 +149,8 @@ public struct AuditedPack: Sendable {
     public internal(set) var pieceCount: UInt32?
     /// The vault keys that it is sealed for, by its manifest.
     public internal(set) var keyIDs: [KeyID] = []
+    /// The numbers of the pieces whose digest is wrong.
+    public internal(set) var damagedPieces: [Int] = []
     /// How many files and empty folders were verified; nil without a key.
     public internal(set) var verifiedEntries: Int?
     public internal(set) var findings: [Finding] = []
@@ -132,6 +165,7 @@ extension VaultError {
     /// A folder can't fail to answer as a host can: a missing file means that the site is damaged.
     func asDamage(in site: Site) -> VaultError {
         guard isHostFailure, site.location.path != nil else { return self }
-        return VaultError(.corrupt, problem, at: place, remedy: remedy)
+        return VaultError(
+            .corrupt, problem, at: place, remedy: remedy, code: code.name == category.rawValue ? nil : code)
     }
 }

@@ -49,42 +49,44 @@ struct EarlierListings {
         }
     }
 
-    /// Verifies the listed files in the site's folder. A host's files can't be listed, so of a host the newest metadata
+    /// The listed files that are there, and notes of the others. A host's files can't be listed, so of a host the newest metadata
     /// counts alone.
-    func examine(
-        at site: Site, in chain: TrustChain, _ report: inout AuditReport,
-        _ observe: (AuditProgress) -> Void
-    ) async {
-        report.findings += findings
-        var notes: [Finding] = []
+    func files(at site: Site, in chain: TrustChain) -> (present: [Listing], gone: [Finding]) {
+        var files: (present: [Listing], gone: [Finding]) = ([], [])
         for listing in listings {
-            var place = listing.target.path
-            do throws(VaultError) {
-                guard let path = try site.location(of: listing.target, in: chain).path else { continue }
-                place = path.string
-                guard try FileSystem.exists(path) else {
-                    notes.append(
-                        Finding(
-                            .note, "gone",
-                            "it is missing, and \(listing.metadata) lists it: it can't be restored",
-                            at: place, remedy: "put the publisher's copy there, if it may be needed"))
-                    continue
-                }
-                let file = OpenFileReference(try OpenFile(reading: path))
-                let findings = try await Self.problems(of: file, at: place, as: listing.target, observe)
-                report.findings += findings
-                guard findings.isEmpty else { continue }
-                report.verifiedBytes += listing.target.length
-                notes.append(
-                    .prunable(
-                        "an earlier version, which can be restored; \(listing.metadata) lists it",
-                        at: place))
-            } catch {
-                report.findings.append(Finding(error, at: place))
+            if let path = (try? site.location(of: listing.target, in: chain))?.path,
+                (try? FileSystem.exists(path)) == false
+            {
+                files.gone.append(
+                    Finding(
+                        .note, "gone",
+                        "it is missing, and \(listing.metadata) lists it: it can't be restored",
+                        at: path.string, remedy: "put the publisher's copy there, if it may be needed"))
+            } else {
+                files.present.append(listing)
             }
         }
-        report.findings += Finding.first(
-            of: notes, kind: "files that only earlier metadata lists", at: report.subject)
+        return files
+    }
+
+    /// Verifies a file in the site's folder. Without a problem it is noted as one that can be removed.
+    static func examine(
+        _ listing: Listing, at site: Site, in chain: TrustChain, _ observe: (AuditProgress) -> Void
+    ) async -> [Finding] {
+        var place = listing.target.path
+        do throws(VaultError) {
+            guard let path = try site.location(of: listing.target, in: chain).path else { return [] }
+            place = path.string
+            let file = OpenFileReference(try OpenFile(reading: path))
+            let findings = try await problems(of: file, at: place, as: listing.target, observe)
+            guard findings.isEmpty else { return findings }
+            return [
+                .prunable(
+                    "an earlier version, which can be restored; \(listing.metadata) lists it", at: place)
+            ]
+        } catch {
+            return [Finding(error, at: place)]
+        }
     }
 
     /// Every byte is compared with what was signed. Keys are not used: those of that time may be others.

@@ -23,7 +23,7 @@ struct HostedFile {
             guard error.category == .missing else { throw error }
             throw VaultError(
                 .corrupt, "the site lists it, but it is not there", at: path.string,
-                remedy: "put the publisher's copy of it there")
+                remedy: "put the publisher's copy of it there", code: "missing-file")
         }
     }
 
@@ -47,7 +47,7 @@ struct HostedFile {
         guard try file.file.hasContent(length: target.length, target.hashes.sha256) else {
             throw VaultError(
                 .corrupt, "the file is not the one that was signed for", at: place,
-                remedy: "put the publisher's copy of it there again")
+                remedy: "put the publisher's copy of it there again", code: "wrong-file")
         }
     }
 }

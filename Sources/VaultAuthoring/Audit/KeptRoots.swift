@@ -39,14 +39,13 @@ struct KeptRoots {
         guard let bytes = try await site.metadata(named: name, limit: role.sizeLimit) else {
             throw VaultError(
                 .notHosted, "the site does not have this root, and clients may pin it",
-                at: site.place(of: name),
-                remedy: Self.remedy)
+                at: site.place(of: name), remedy: Self.remedy, code: "missing-root")
         }
         guard version < pinned.version else {
             if bytes == pinned.bytes { return pinned }
             throw VaultError(
                 .corrupt, "it is not the root of version \(version) that was given", at: site.place(of: name),
-                remedy: Self.remedy)
+                remedy: Self.remedy, code: "other-root")
         }
         let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: site.place(of: name))
         let root = try VerifiedRoot(pinning: metadata)

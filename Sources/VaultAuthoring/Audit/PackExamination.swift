@@ -24,6 +24,7 @@ struct PackExamination {
             let check = try await pack.check { done in
                 observe(progress(.checking, done, of: pack.length))
             }
+            report.damagedPieces = check.damagedPieces
             report.findings += findings(of: check)
             // Without its catalog no file can be named.
             if let keys, check.isCatalogSound {
@@ -67,7 +68,8 @@ struct PackExamination {
         ]
     }
 
-    private static let damageRemedy = "put the publisher's copy of this pack there again"
+    private static let damageRemedy =
+        "repair it from a host of the site, or remove it before the publisher's copy is uploaded again"
 
     /// Opens every piece. If one can't be opened, only the files in it are reported as damaged.
     private func readFiles(
@@ -77,6 +79,15 @@ struct PackExamination {
         let source = try await open(pack, keys)
         let catalog = source.catalog
         (report.id, report.version) = (source.id, source.version)
+        if let manifest {
+            for id in try await keys.wrongSlots(of: manifest) {
+                report.findings.append(
+                    Finding(
+                        .error(.corrupt), "wrong-slot",
+                        "its slot for the key '\(id)' does not have its content key: who has only that key can't open it",
+                        at: place, remedy: "publish it again with the key"))
+            }
+        }
         var position: UInt64 = 0
         var entry = 0
         var damaged = 0

@@ -16,6 +16,8 @@ public struct SiteAudit: Sendable {
     private let scratch: FilePath
     private let now: UTCTime
     private let expiryNotice: Int?
+    private let mirrors: [Site]
+    private let ledger: AuditLedger?
 
     /// - Parameters:
     ///   - pinnedRoot: a root file that the reader trusts. Without one the audit shows that the site is consistent, and
@@ -24,9 +26,11 @@ public struct SiteAudit: Sendable {
     ///   - scratch: an existing folder for one downloaded pack at a time; unused for a site that is a folder.
     ///   - now: the moment at which nothing may have expired.
     ///   - expiryNotice: metadata that expires within this number of days gives a warning; nil for a quarter of each role's period.
+    ///   - mirrors: other hosts of the site, which are compared with it.
+    ///   - ledger: what earlier audits of the site found; by it only a part may be verified.
     public init(
         of site: Site, pinnedRoot: [UInt8]?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime,
-        expiryNotice: Int? = nil
+        expiryNotice: Int? = nil, mirrors: [Site] = [], ledger: AuditLedger? = nil
     ) {
         self.site = site
         self.pinnedRoot = pinnedRoot
@@ -34,6 +38,8 @@ public struct SiteAudit: Sendable {
         self.scratch = scratch
         self.now = now
         self.expiryNotice = expiryNotice
+        self.mirrors = mirrors
+        self.ledger = ledger
     }
 
     /// - Parameter observe: called with the progress.
@@ -42,32 +48,112 @@ public struct SiteAudit: Sendable {
         guard
             let tree = await report.establishTrust(
                 in: site, from: pinnedRoot, now: now, expiryNotice: expiryNotice)
-        else { return report }
+        else {
+            await audit(host: nil, listing: [], &report)
+            return report
+        }
+        if let ledger {
+            do throws(VaultError) {
+                let seen = await SeenSite(tree, at: site, pinnedRoot: pinnedRoot)
+                report.findings += try ledger.compare(seen)
+            } catch {
+                report.refuse(error)
+                return report
+            }
+        }
         report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
-        report.findings += await HostAudit(of: site, tree.chain, listing: published.packs)?.findings() ?? []
+        for mirror in mirrors {
+            report.findings += await MirrorAudit(of: mirror, against: tree, pinnedRoot: pinnedRoot)
+                .findings()
+        }
+        await audit(host: tree.chain, listing: published.packs, &report)
+        var earlier: EarlierListings?
+        if let root = site.location.path {
+            earlier = await EarlierListings(in: MetadataFolder(root.appending("metadata")), of: tree)
+        }
+        await examine(published, and: earlier, of: tree, &report, observe)
+        report.findings += unnamedChannels(of: tree)
+        report.findings += published.contested.map { .contested($0, at: report.subject) }
+        if let root = site.location.path, let earlier {
+            report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
+        }
+        if let (coverage, findings) = ledger?.finish(at: report.subject) {
+            report.coverage = coverage
+            report.findings += findings
+        }
+        return report
+    }
+
+    /// Verifies the listed files, in their order, or those whose turn it is.
+    private func examine(
+        _ published: PublishedPacks, and earlier: EarlierListings?, of tree: TargetTree,
+        _ report: inout AuditReport, _ observe: (AuditProgress) -> Void
+    ) async {
         let own = published.packs.lazy.filter { $0.team == nil }.map(\.pack).keyIDsByUse
         let keys = keys.map { CachingKeyProvider($0, reservingFor: own) }
         let names = await names(of: published, in: tree, openedWith: keys)
-        for listing in published.packs {
-            var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)
-            pack.name = names?[listed: listing.pack.id]?.name
-            if listing.pack.id.description == PackNames.packID, !pack.isSound {
-                pack.findings.append(.lostNames(at: pack.place))
+        let retired = retiredKeys(of: tree, &report)
+        let kept = earlier?.files(at: site, in: tree.chain)
+        let files =
+            published.packs.map(ListedFile.pack) + published.skipped.map(ListedFile.skipped)
+            + (kept?.present ?? []).map(ListedFile.earlier)
+        var notes = kept?.gone ?? []
+        report.findings += earlier?.findings ?? []
+        let mayList = !tree.refusals.isEmpty || report.findings.contains { $0.code == "rolled-back" }
+        let order = ledger?.schedule(files.map(\.target), withKeys: keys != nil, keepsUnlisted: mayList)
+        for index in order ?? Array(files.indices) where ledger?.admitsAnother ?? true {
+            let file = files[index]
+            var findings: [Finding] = []
+            var isOpened = false
+            switch file {
+            case .pack(let listing):
+                var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)
+                (findings, isOpened) = (pack.findings, pack.verifiedEntries != nil)
+                pack.name = names?[listed: listing.pack.id]?.name
+                for role in Set([.targets, listing.team ?? .targets]) {
+                    pack.findings += retired[role]?.findings(of: listing, at: pack.place) ?? []
+                }
+                if listing.pack.id.description == PackNames.packID, !pack.isSound {
+                    pack.findings.append(.lostNames(at: pack.place))
+                }
+                report.append(pack)
+            case .skipped(let skipped):
+                findings = await examine(
+                    skipped.target, skippedBecause: skipped.reason, in: tree.chain, observe)
+                report.append(findings, of: skipped.target)
+            case .earlier(let listing):
+                findings = await EarlierListings.examine(listing, at: site, in: tree.chain, observe)
+                report.append(findings.filter { $0.severity != .note }, of: listing.target)
+                notes += findings.filter { $0.severity == .note }
             }
-            report.append(pack)
+            ledger?.note(file.target, findings, withKeys: isOpened)
         }
-        report.findings += unnamedChannels(of: tree)
-        for skipped in published.skipped {
-            await examine(skipped.target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
+        report.findings += Finding.first(
+            of: notes, kind: "files that only earlier metadata lists", at: report.subject)
+    }
+
+    /// The vault's own are in its targets, and concern teams, too; a team's own are in its role.
+    private func retiredKeys(of tree: TargetTree, _ report: inout AuditReport) -> [MetadataRole: RetiredKeys]
+    {
+        var keys: [MetadataRole: RetiredKeys] = [:]
+        for role in tree.targetsRoles {
+            do throws(VaultError) { keys[role.document.role] = try RetiredKeys(in: role.document) } catch {
+                report.findings.append(Finding(error))
+            }
         }
-        report.findings += published.contested.map { .contested($0, at: report.subject) }
-        if let root = site.location.path {
-            let earlier = await EarlierListings(in: MetadataFolder(root.appending("metadata")), of: tree)
-            await earlier.examine(at: site, in: tree.chain, &report, observe)
-            report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
-        }
-        return report
+        return keys
+    }
+
+    private func audit(
+        host chain: TrustChain?, listing packs: [ListedPack], _ report: inout AuditReport
+    ) async {
+        let audit = HostAudit(of: site, chain, listing: packs, now: now, expiryNotice: expiryNotice)
+        guard let found = await audit?.run() else { return }
+        report.host = found.facts
+        // A host that does not answer is not examined.
+        report.hostFindings = chain == nil && found.findings.isEmpty ? nil : found.findings
+        report.findings += found.findings
     }
 
     /// Channels with opaque names that list packs, and no table.
@@ -114,23 +200,23 @@ public struct SiteAudit: Sendable {
     /// A target that is not a pack for this program still has its signed length and digest.
     private func examine(
         _ target: TargetRecord, skippedBecause reason: String, in chain: TrustChain,
-        _ report: inout AuditReport, _ observe: (AuditProgress) -> Void
-    ) async {
+        _ observe: (AuditProgress) -> Void
+    ) async -> [Finding] {
         var place = target.path
         do throws(VaultError) {
             let location = try site.location(of: target, in: chain)
             place = location.description
             let file = try await open(target, at: location, observe)
             try HostedFile.verify(file, as: target, at: place)
-            report.verifiedBytes += target.length
             let isOurs = PackManifest.format(of: target.json) == PackManifest.format
-            report.findings.append(
+            return [
                 Finding(
                     isOurs ? .warning : .note, "skipped-target",
                     "only length and digest were checked, and clients skip it: \(reason)", at: place,
-                    remedy: isOurs ? "publish it again" : "inspect it with the program that it is for"))
+                    remedy: isOurs ? "publish it again" : "inspect it with the program that it is for")
+            ]
         } catch {
-            report.findings.append(Finding(error, at: place))
+            return [Finding(error, at: place)]
         }
     }
 
@@ -141,6 +227,21 @@ public struct SiteAudit: Sendable {
             target: target, location: location, transport: site.transport, scratch: scratch
         ).open { done in
             observe(AuditProgress(step: .fetching, pack: target.path, done: done, total: target.length))
+        }
+    }
+}
+
+/// A file that a site's signed metadata lists.
+private enum ListedFile {
+    case pack(ListedPack)
+    case skipped(PublishedPacks.Skipped)
+    case earlier(EarlierListings.Listing)
+
+    var target: TargetRecord {
+        switch self {
+        case .pack(let listing): listing.target
+        case .skipped(let skipped): skipped.target
+        case .earlier(let listing): listing.target
         }
     }
 }

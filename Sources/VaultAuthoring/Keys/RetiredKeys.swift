@@ -60,6 +60,20 @@ struct RetiredKeys: Sendable {
         ids.isEmpty ? nil : .array(ids.map(\.description).sorted().map { .string($0) })
     }
 
+    /// What of a listing is still open to keys that were taken out of use.
+    func findings(of listing: ListedPack, at place: String) -> [Finding] {
+        listing.versions.flatMap { pack in
+            let slots = pack.slots.map(\.keyID).filter(ids.contains).map { "the vault key '\($0)'" }
+            let content = contentKeys.contains(pack.contentKeyID) ? ["its content key"] : []
+            return (slots + content).map { key in
+                Finding.warning(
+                    "retired-key",
+                    "version \(pack.version) opens with \(key), which is retired: who kept it reads the pack",
+                    at: place, remedy: "publish again, or seal the pack again under a fresh content key")
+            }
+        }
+    }
+
     /// Throws `.usage` for a version under a retired content key.
     func requireNone(among records: some Sequence<TargetRecord>) throws(VaultError) {
         guard !contentKeys.isEmpty else { return }

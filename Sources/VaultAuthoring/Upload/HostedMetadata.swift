@@ -35,7 +35,8 @@ struct HostedMetadata {
         return newer.mapValues { $0.sorted { $0.version > $1.version } }
     }
 
-    private var files: [MetadataFileName] {
+    /// All files that have a version in their name.
+    var files: [MetadataFileName] {
         sizes.keys.compactMap { file in
             guard file.hasPrefix("metadata/") else { return nil }
             return MetadataFileName(hostedName: String(file.dropFirst("metadata/".count)))

@@ -1,5 +1,6 @@
 import SystemPackage
 import VaultBase
+import VaultFileSystem
 
 /// A remote of the user's `rclone`, with its configuration and `RCLONE_*` variables.
 struct RcloneDestination: UploadDestination {
@@ -48,18 +49,69 @@ struct RcloneDestination: UploadDestination {
         let replacing =
             if case .new = writing { ["--immutable", "--checksum"] } else { ["--ignore-times"] }
         let header = ["--header-upload", "Cache-Control: \(writing.cacheControl)"]
+        // Packs have their digest in their name: two uploads never have different ones of a name.
+        if case .new = writing, files.allSatisfy({ $0.hasPrefix("metadata/") }), try await isS3(),
+            try await writeUnlessThere(files, from: folder, header)
+        {
+            return
+        }
         try await copy(replacing + header, files, from: folder.string, to: root)
     }
 
-    private func copy(_ options: [String], _ files: [String], from source: String, to target: String)
-        async throws(VaultError)
-    {
+    /// Whether a store took the files, each of which it refuses in the same step if it has another one of the name (`If-None-Match`,
+    /// RFC 9110, section 13.1.2); false for a store that does not know the condition, or fails. All requests have its header, so that
+    /// there are none but those that write.
+    ///
+    /// - Throws: `busy` for a file that was written meanwhile.
+    private func writeUnlessThere(
+        _ files: [String], from folder: FilePath, _ header: [String]
+    ) async throws(VaultError) -> Bool {
+        let answer = try await copy(
+            [
+                "--no-check-dest", "--s3-no-head", "--s3-no-check-bucket", "--retries", "1",
+                "--header", "If-None-Match: *",
+            ] + header, files, from: folder.string, to: root, accepting: Array(0...10))
+        guard answer.status != 0 else { return true }
+        guard answer.errors.contains("PreconditionFailed") else { return false }
+        let wrong = try await differing(files, from: folder)
+        guard let first = wrong.first else { return true }
+        throw VaultError(
+            .busy, "another publisher has written it meanwhile: \(wrong.listed(upTo: 4))",
+            at: place(of: first),
+            remedy: RollbackCheck.again)
+    }
+
+    private func isS3() async throws(VaultError) -> Bool {
+        let remote = String(root.drop { $0 == ":" }.prefix { $0 != ":" && $0 != "," })
+        guard !root.hasPrefix(":") else { return remote == "s3" }
+        let variable = "RCLONE_CONFIG_\(remote.uppercased().replacing("-", with: "_"))_TYPE"
+        if let type = ProcessEnvironment.text(of: variable) { return type == "s3" }
+        var isS3 = false
+        try await rclone.run(["listremotes", "--long"], for: name).forEachLine { line in
+            let words = line.split(separator: " ")
+            if words.first == "\(remote):", words.last == "s3" { isS3 = true }
+        }
+        return isS3
+    }
+
+    func remove(_ files: [String]) async throws(VaultError) {
         try await rclone.withList(of: files) { (list) throws(VaultError) in
             _ = try await rclone.run(
+                ["delete", "--copy-links", "--files-from-raw", list, "--", root], for: name)
+        }
+    }
+
+    @discardableResult
+    private func copy(
+        _ options: [String], _ files: [String], from source: String, to target: String,
+        accepting accepted: [Int32] = [0]
+    ) async throws(VaultError) -> ExternalTool.Answer {
+        try await rclone.withList(of: files) { (list) throws(VaultError) in
+            try await rclone.run(
                 ["copy", "--copy-links", "--no-traverse", "--files-from-raw", list] + options + [
                     "--", source, target,
                 ],
-                for: name)
+                accepting: accepted, for: name)
         }
     }
 

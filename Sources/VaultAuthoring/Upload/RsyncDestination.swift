@@ -1,5 +1,6 @@
 import SystemPackage
 import VaultBase
+import VaultFileSystem
 
 /// What the user's `rsync` reaches: a folder, `user@host:path` over ssh, or a module of an rsync daemon. rsync writes each file under
 /// another name and renames it.
@@ -88,6 +89,15 @@ struct RsyncDestination: UploadDestination {
             confirmed.insert(String(line[line.index(after: end)...]))
         }
         return files.filter { !confirmed.contains($0) }
+    }
+
+    func remove(_ files: [String]) async throws(VaultError) {
+        // Their folders, without them.
+        let empty = try ScratchFolder(in: rsync.scratch)
+        for folder in Set(files.map { FilePath($0).removingLastComponent() }) {
+            try FileSystem.createFolders(empty.path.pushing(folder), permissions: 0o755)
+        }
+        _ = try await copy(["--delete-missing-args"], files, from: "\(empty.path.string)/", to: root)
     }
 
     private func copy(_ options: [String], _ files: [String], from source: String, to target: String)

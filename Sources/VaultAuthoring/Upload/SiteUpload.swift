@@ -5,7 +5,7 @@ import VaultFileSystem
 
 /// Uploads a site so that clients see the old state or the new one, whole and valid, also where it is interrupted.
 ///
-/// Nothing is removed or replaced but the timestamp, and what an interrupted upload left incomplete. The order: packs; delegated roles,
+/// Nothing is replaced but the timestamp, and what an interrupted upload left incomplete. The order: packs; delegated roles,
 /// targets, snapshot; then, when all of it was read back, the timestamp, which publishes it. New roots come last where clients that don't
 /// have them accept the rest, as after a rotation, whose metadata old and new keys have signed; else before the timestamp. So
 /// does `MetadataFolder.publish(_:now:)`.
@@ -15,21 +15,24 @@ public struct SiteUpload: Sendable {
     private let pinnedRoot: [UInt8]?
     private let scratch: FilePath
     private let now: UTCTime
+    private let prunes: Bool
 
     /// - Parameters:
     ///   - site: the site's folder. It may have new files only, as a runner's: the rest must be at the destination.
     ///   - pinnedRoot: a root that the site must follow from; without one its own first root.
     ///   - scratch: an existing folder for copies of metadata.
     ///   - now: the moment at which no metadata may have expired.
+    ///   - prunes: whether the destination loses, at last, what was pruned from the site: see ``HostPruning``.
     public init(
         of site: FilePath, to destination: any UploadDestination, pinnedRoot: [UInt8]?, scratch: FilePath,
-        now: UTCTime
+        now: UTCTime, prunes: Bool = false
     ) {
         self.site = site
         self.destination = destination
         self.pinnedRoot = pinnedRoot
         self.scratch = scratch
         self.now = now
+        self.prunes = prunes
     }
 
     /// What would be sent.
@@ -53,6 +56,7 @@ public struct SiteUpload: Sendable {
             try await work.send([timestamp], from: work.staged, to: destination, observe)
         }
         try await work.send(work.lastRoots, from: site, to: destination, observe)
+        try await remove(work.removals, of: work, scratch: scratch.path)
         return work.report(isDryRun: false)
     }
 
@@ -106,8 +110,42 @@ public struct SiteUpload: Sendable {
             work.timestamp = UploadItem(
                 path: "metadata/\(name)", length: UInt64(timestamp.count), writing: .timestamp)
         }
+        for record in uploaded.tree.hostedRecords {
+            work.current["targets/\(record.hostedPath)"] = record.length
+        }
         work.packs = try await packs(among: targets, sizes, published: uploaded.published)
+        if prunes {
+            work.removals = try await HostPruning(of: uploaded, in: site, now: now)
+                .removals(from: sizes, hosted, scratch: scratch)
+        }
         return work
+    }
+
+    /// Packs before what lists them, so that what a killed upload leaves is still found by the next one.
+    private func remove(
+        _ removals: [UploadReport.File], of work: UploadWork, scratch: FilePath
+    ) async throws(VaultError) {
+        guard !removals.isEmpty else { return }
+        let last = scratch.appending("last")
+        try FileSystem.createFolders(last.appending("metadata"), permissions: 0o700)
+        let name = MetadataRole.timestamp.fileName
+        let own = try MetadataFolder(work.staged.appending("metadata")).metadata(
+            named: name, limit: MetadataRole.timestamp.sizeLimit)
+        guard try await work.hosted.presentTimestamp(scratch: last) == own else { throw concurrentUpload }
+        let files = removals.map(\.path)
+        for part in [files.filter { $0.hasPrefix("targets/") }, files.filter { $0.hasPrefix("metadata/") }]
+        where !part.isEmpty {
+            try await destination.remove(part)
+        }
+        let left = try await destination.sizes()
+        let rest = files.filter { left[$0] != nil }
+        guard rest.isEmpty else {
+            throw VaultError(
+                .unavailable, "it still has files that were removed: \(rest.listed(upTo: 4))",
+                at: destination.name,
+                remedy:
+                    "check whether files may be removed there, then upload again; clients have the new site")
+        }
     }
 
     /// A file of the right size that was never published there may be what an upload left that stopped since it did not read back. It
@@ -133,10 +171,18 @@ public struct SiteUpload: Sendable {
     private func requireUnchanged(_ work: UploadWork, scratch: FilePath) async throws(VaultError) {
         let again = scratch.appending("again")
         try FileSystem.createFolders(again.appending("metadata"), permissions: 0o700)
-        guard try await work.hosted.presentTimestamp(scratch: again) != work.seen else { return }
-        throw VaultError(
+        guard try await work.hosted.presentTimestamp(scratch: again) == work.seen else {
+            throw concurrentUpload
+        }
+        // Files that were there already may have been removed by the upload of another state.
+        let sizes = try await destination.sizes()
+        guard work.current.allSatisfy({ sizes[$0] == $1 }) else { throw concurrentUpload }
+    }
+
+    private var concurrentUpload: VaultError {
+        VaultError(
             .busy, "another publisher has uploaded there meanwhile", at: destination.name,
-            remedy: "publish again with --against and the host's URL, then upload")
+            remedy: RollbackCheck.again)
     }
 }
 
@@ -179,13 +225,18 @@ struct UploadWork {
     /// Nil where the destination has it.
     var timestamp: UploadItem?
     var lastRoots: [UploadItem] = []
+    /// The lengths of all files that the site lists.
+    var current: [String: UInt64] = [:]
+    /// What the destination loses at last.
+    var removals: [UploadReport.File] = []
 
     private var all: [UploadItem] { packs + metadata + (timestamp.map { [$0] } ?? []) + lastRoots }
 
     func report(isDryRun: Bool) -> UploadReport {
         UploadReport(
             destination: destination, files: all.map { UploadReport.File(path: $0.path, length: $0.length) },
-            version: version, earlierVersion: earlier, isDryRun: isDryRun, warnings: warnings)
+            removed: removals, version: version, earlierVersion: earlier, isDryRun: isDryRun,
+            warnings: warnings)
     }
 
     /// Sends files in their order, and reads each part back before the next is sent.
@@ -253,6 +304,8 @@ public struct UploadReport: Sendable {
     public let destination: String
     /// In the order in which they are sent.
     public let files: [File]
+    /// What was removed at the destination, or would be.
+    public let removed: [File]
     /// Of the timestamp that is uploaded.
     public let version: Int64
     /// Of the timestamp that was at the destination; nil for a first upload.
@@ -262,4 +315,6 @@ public struct UploadReport: Sendable {
 
     /// In bytes.
     public var length: UInt64 { files.saturatingSum(\.length) }
+    /// The same of what was removed.
+    public var removedLength: UInt64 { removed.saturatingSum(\.length) }
 }

@@ -26,6 +26,9 @@ public protocol UploadDestination: Sendable {
 
     /// Reads files back, every byte of them, and gives those that are not confirmed to be as in the folder.
     func differing(_ files: [String], from folder: FilePath) async throws(VaultError) -> [String]
+
+    /// Removes files.
+    func remove(_ files: [String]) async throws(VaultError)
 }
 
 /// How a file is written.
@@ -194,6 +197,10 @@ struct FolderDestination: UploadDestination {
             differing.append(file)
         }
         return differing
+    }
+
+    func remove(_ files: [String]) throws(VaultError) {
+        for file in files { try FileSystem.removeFile(folder.appending(file)) }
     }
 
     private func copy(_ source: FilePath, to target: FilePath, replacing: Bool) throws(VaultError) {

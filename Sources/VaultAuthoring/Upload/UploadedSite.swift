@@ -168,6 +168,24 @@ extension UploadedSite {
 // MARK: - Files
 
 extension UploadedSite {
+    /// Nil for a folder that has all that is published; else a file that it lacks, such as a runner's, which has new files only.
+    func firstMissing() throws(VaultError) -> String? {
+        let metadata =
+            roots.map(\.document.hostedName) + tree.targetsRoles.map(\.document.hostedName)
+            + [tree.chain.snapshot.document.hostedName]
+        let targets = tree.recordsOfAllChannels.filter { isNeeded($0) }.map { "targets/\($0.hostedPath)" }
+        for path in metadata.map({ "metadata/\($0)" }) + targets
+        where try !FileSystem.exists(folder.appending(path)) {
+            return path
+        }
+        return nil
+    }
+
+    /// A team may list what is not a pack. Clients find none of it, and the site has no copy.
+    private func isNeeded(_ record: TargetRecord) -> Bool {
+        PackID(targetPath: record.path) != nil || OwnRoles.contains(record.signer ?? .targets)
+    }
+
     private var local: MetadataFolder { metadata.site }
 
     /// The metadata files to write, those before the others that others list; the timestamp is not among them.
@@ -267,13 +285,7 @@ extension UploadedSite {
             observe(UploadProgress(.verifying, done))
             files.append(file)
         }
-        for record in tree.recordsOfAllChannels {
-            // A team may list what is not a pack. Clients find none of it, and the site has no copy.
-            if PackID(targetPath: record.path) == nil, !OwnRoles.contains(record.signer ?? .targets) {
-                continue
-            }
-            try add(record, isCurrent: true)
-        }
+        for record in tree.hostedRecords where isNeeded(record) { try add(record, isCurrent: true) }
         let signers = PackSigners(under: roots, of: tree)
         for file in earlierMetadata.sorted(by: { $0.version > $1.version })
         where file.role?.type == .targets {

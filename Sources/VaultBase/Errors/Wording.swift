@@ -63,3 +63,17 @@ extension BinaryInteger {
     /// The number with a noun, plural unless it is 1: `1 piece`, `2 pieces`.
     public func counting(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
+
+extension UInt64 {
+    /// A number of bytes for people, in units of 1000: `512 B`, `1.5 MB`.
+    public var sizeInUnits: String {
+        var (number, units) = (Double(self), ["B", "KB", "MB", "GB", "TB", "PB", "EB"])
+        while number >= 999.5, units.count > 1 {
+            number /= 1000
+            units.removeFirst()
+        }
+        let tenths = (number * 10).rounded() / 10
+        let isWhole = units[0] == "B" || tenths >= 100 || tenths == tenths.rounded()
+        return "\(isWhole ? "\(Int(number.rounded()))" : "\(tenths)") \(units[0])"
+    }
+}

@@ -89,6 +89,20 @@ extension JSONValue {
         var parser = JSONParser(place: place)
         self = try parser.document(in: source)
     }
+
+    /// The same for a text that may be long: the elements of one array of the outermost object are handed over one by one, and the
+    /// array is empty in the value.
+    ///
+    /// - Parameters:
+    ///   - key: the member with that array. Where it is something else, it is in the value as it is.
+    ///   - take: called with each element.
+    public init(
+        parsing source: Span<UInt8>, place: String, taking key: String,
+        _ take: (JSONValue) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        var parser = JSONParser(place: place)
+        self = try parser.document(in: source, taking: key, take)
+    }
 }
 
 /// Builds values from tokens. The contents of open containers are on two stacks, so that each container is allocated
@@ -108,6 +122,33 @@ private struct JSONParser {
         let value = try value(startingWith: try reader.next(in: source), in: source)
         _ = try reader.next(in: source)
         return value
+    }
+
+    mutating func document(
+        in source: Span<UInt8>, taking key: String, _ take: (JSONValue) throws(VaultError) -> Void
+    ) throws(VaultError) -> JSONValue {
+        let token = try reader.next(in: source)
+        guard token == .beginObject else {
+            let value = try value(startingWith: token, in: source)
+            _ = try reader.next(in: source)
+            return value
+        }
+        var members: [JSONObject.Member] = []
+        while case .key(let text) = try reader.next(in: source) {
+            let name = text.string(in: source)
+            let token = try reader.next(in: source)
+            var value = JSONValue.array([])
+            if token == .beginArray, name.hasSameBytes(as: key) {
+                while case let token = try reader.next(in: source), token != .endArray {
+                    try take(self.value(startingWith: token, in: source))
+                }
+            } else {
+                value = try self.value(startingWith: token, in: source)
+            }
+            members.append(JSONObject.Member(key: name, value: value))
+        }
+        _ = try reader.next(in: source)
+        return .object(try object(of: members))
     }
 
     /// The reader's depth limit bounds the recursion.
@@ -140,9 +181,13 @@ private struct JSONParser {
             let value = try value(startingWith: try reader.next(in: source), in: source)
             members.append(JSONObject.Member(key: text.string(in: source), value: value))
         }
+        defer { members.removeSubrange(start...) }
+        return try object(of: Array(members[start...]))
+    }
+
+    private func object(of members: [JSONObject.Member]) throws(VaultError) -> JSONObject {
         var duplicate: String?
-        let object = JSONObject(unsorted: Array(members[start...]), duplicate: &duplicate)
-        members.removeSubrange(start...)
+        let object = JSONObject(unsorted: members, duplicate: &duplicate)
         if let duplicate {
             throw VaultError(
                 .corrupt, "the key \"\(duplicate.excerpt)\" occurs twice in one object", at: place,

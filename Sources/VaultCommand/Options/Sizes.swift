@@ -93,16 +93,7 @@ enum Bar {
     }
 
     /// For people, in units of 1000: `512 B`, `1.5 MB`.
-    static func size(_ bytes: UInt64) -> String {
-        var (number, units) = (Double(bytes), ["B", "KB", "MB", "GB", "TB", "PB", "EB"])
-        while number >= 999.5, units.count > 1 {
-            number /= 1000
-            units.removeFirst()
-        }
-        let tenths = (number * 10).rounded() / 10
-        let isWhole = units[0] == "B" || tenths >= 100 || tenths == tenths.rounded()
-        return "\(isWhole ? "\(Int(number.rounded()))" : "\(tenths)") \(units[0])"
-    }
+    static func size(_ bytes: UInt64) -> String { bytes.sizeInUnits }
 
     private static func share(_ size: UInt64, of whole: UInt64) -> Double {
         whole == 0 ? 0 : min(1, Double(size) / Double(whole))

@@ -12,26 +12,9 @@ struct StoreOptions: ParsableArguments {
         completion: .directory)
     var store: String
 
-    @Option(
-        help: ArgumentHelp("Downloads under way, if elsewhere.", valueName: "dir"), completion: .directory)
-    var ephemeral: String?
+    @OptionGroup var areas: AreaOptions
 
-    @Option(
-        help: ArgumentHelp("Verified packs and state, if elsewhere.", valueName: "dir"),
-        completion: .directory)
-    var shared: String?
-
-    @Option(
-        help: ArgumentHelp("Packs ready for use, if elsewhere.", valueName: "dir"), completion: .directory)
-    var permanent: String?
-
-    var layout: StoreLayout {
-        var layout = StoreLayout(root: FilePath(store))
-        if let ephemeral { layout.ephemeral = FilePath(ephemeral) }
-        if let shared { layout.shared = FilePath(shared) }
-        if let permanent { layout.permanent = FilePath(permanent) }
-        return layout
-    }
+    var layout: StoreLayout { areas.layout(below: store) }
 
     func packs(_ names: [String]) throws(VaultError) -> [PackID] {
         try names.map { name throws(VaultError) in try PackID(name) }
@@ -67,6 +50,30 @@ struct StoreOptions: ParsableArguments {
         throw VaultError(
             .missing, "no store is there", at: layout.shared.string,
             remedy: "check --store; 'fetch' and 'downloader' make one")
+    }
+}
+
+/// The areas of a store that are not below its folder.
+struct AreaOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Downloads under way, if elsewhere.", valueName: "dir"), completion: .directory)
+    var ephemeral: String?
+
+    @Option(
+        help: ArgumentHelp("Verified packs and state, if elsewhere.", valueName: "dir"),
+        completion: .directory)
+    var shared: String?
+
+    @Option(
+        help: ArgumentHelp("Packs ready for use, if elsewhere.", valueName: "dir"), completion: .directory)
+    var permanent: String?
+
+    func layout(below store: String) -> StoreLayout {
+        var layout = StoreLayout(root: FilePath(store))
+        if let ephemeral { layout.ephemeral = FilePath(ephemeral) }
+        if let shared { layout.shared = FilePath(shared) }
+        if let permanent { layout.permanent = FilePath(permanent) }
+        return layout
     }
 }
 

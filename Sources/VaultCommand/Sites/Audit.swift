@@ -14,18 +14,27 @@ struct Audit: LongCommand {
         abstract: "Verify a site or a pack: every hosted byte without a key, every file with one.",
         discussion: """
             A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are listed; the exit code is \
-            that of the worst: 76 when the metadata can't be trusted (then nothing that it lists is read) or have expired (then \
-            all is), 65 for damage and for missing files of a folder, 68 when a host can't be reached, 69 when it fails, 72 when \
-            it does not have a listed file, 77 for keys. Every root is read, since clients may pin any. Of a folder, everything \
+            that of the worst, in this order: 76 when the metadata can't be trusted (then nothing that it lists is read) or have \
+            expired (then everything is still read), 65 for damage and for missing files of a folder, 72 when a host does not have \
+            a listed file, 68 when it can't be reached, 69 when it fails, 77 for keys. Every root is read, since clients may pin any. Of a folder, everything \
             that the kept metadata lists is verified too: earlier versions that can be restored. A host's files can't be listed, \
-            so there it is what the newest metadata lists; but the host is examined, too: parts of files, ETags, caching, and what \
-            it answers for a file that is not there. Several packs without a problem are one line; --json has all, with the vault keys \
-            that each is sealed for. For cron: --quiet prints nothing unless there is an error or a warning.
+            so there it is what the newest metadata lists; but the host is examined, too: parts of files, ETags, caching, \
+            compression, its certificate, and what it answers for a file that is not there. Several packs without a problem are one \
+            line; --json has all, with the vault keys that each is sealed for. --against compares other hosts by their metadata and the lengths of their files; audit them, \
+            too, to verify their bytes. For cron: --quiet prints nothing unless there is an error or a warning. Reports are \
+            written whatever is found, also when the audit can't begin, but not for a wrong command line; each file is replaced at once.
+
+            With --state, audits remember what they saw. A host that goes back to an earlier version, or has other bytes under a \
+            number that was used, ends the audit with 76. With --sample or --budget one run verifies all metadata and a part of the packs: \
+            first those that were damaged, then those never verified, then those verified longest ago. So ten runs of 10% cover a \
+            site once, and the report says how much is covered. The last pack is verified whole, even if the part is then larger. \
+            A run that is stopped keeps what it verified.
 
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json
               assetvault audit my-game/site --keys file:my-game/keys/vault.jwks --json
-              assetvault audit my-game/site --quiet --expiry 7d
+              assetvault audit my-game/site --quiet --expiry 7d --html audit.html
+              assetvault audit https://cdn.example.com/game --state audit.json --sample 10%
               assetvault audit level-one.avpack
             """)
 
@@ -40,10 +49,18 @@ struct Audit: LongCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Warn of metadata that expires within this time; without it, of a role with less than a quarter of its period left.",
+            "Warn of metadata and of a host's certificate that expire within this time; without it, of a role with less than a quarter of its period left, and of a certificate with 14 days.",
             valueName: "days"))
     var expiry: DayCount?
 
+    @Option(
+        help: ArgumentHelp(
+            "Compare another host of the site with it: versions, and whether all files are there; repeatable.",
+            valueName: "url"))
+    var against: [String] = []
+    @OptionGroup var connection: TransportOptions
+
+    @OptionGroup var memory: AuditMemoryOptions
     @OptionGroup var progress: ProgressOption
 
     @Flag(help: "Print nothing unless there is an error or a warning.")
@@ -52,21 +69,46 @@ struct Audit: LongCommand {
     @Flag(help: "Print the report as JSON.")
     var json = false
 
+    @OptionGroup var reports: ReportOptions
+
+    func validate() throws {
+        if json, reports.usesOutput {
+            throw ValidationError("a report with '-' and --json both want standard output")
+        }
+    }
+
     func run() async throws {
+        let (start, clock) = (UTCTime.now, ContinuousClock.now)
+        func write(_ report: AuditReport) throws(VaultError) {
+            try reports.write(AuditRun(report: report, start: start, duration: ContinuousClock.now - clock))
+        }
         let bars = StepBars()
         defer { bars.finish() }
-        let report = try await audit(showing: bars)
+        let report: AuditReport
+        do throws(VaultError) { report = try await audit(showing: bars) } catch {
+            // Monitoring sees this, too, under the same name of the site.
+            let place = (try? SiteLocation(subject))?.description ?? subject
+            if error.category != .usage { try? write(AuditReport(of: place, failing: error)) }
+            throw error
+        }
         bars.finish()
-        if quiet, report.allFindings.allSatisfy({ $0.severity == .note }) { return }
-        report.answer(asJSON: json)
-        guard let gravest = report.gravestError else { return }
-        for error in report.errors where error != gravest { Console.error(error) }
-        throw gravest
+        var errors = report.worstFirst.compactMap(\.error)
+        do throws(VaultError) { try write(report) } catch { errors.append(error) }
+        for error in errors { Console.error(error) }
+        let isSilent = quiet && report.allFindings.allSatisfy { $0.severity == .note }
+        if !isSilent, !reports.usesOutput { report.answer(asJSON: json) }
+        if let gravest = errors.first { throw ReportedError(error: gravest) }
     }
 
     private func audit(showing bars: StepBars) async throws(VaultError) -> AuditReport {
         let location = try SiteLocation(subject)
         guard try location.isSite else {
+            guard against.isEmpty else {
+                throw VaultError(
+                    .usage, "a pack has no other hosts", at: subject, remedy: "omit --against, or name a site"
+                )
+            }
+            try memory.requireUnused(for: subject)
             return try await PackAudit(
                 of: location.path ?? FilePath(subject), by: try evidence(), keys: try keys.cachedProvider(),
                 now: .now
@@ -77,9 +119,15 @@ struct Audit: LongCommand {
                 .usage, "a site has its own manifests", at: subject,
                 remedy: "omit --site and --manifest, or name a pack")
         }
+        let transport = try connection.transport()
+        var mirrors: [Site] = []
+        for text in against {
+            mirrors.append(Site(try SiteLocation(text), transport: transport))
+        }
         return await SiteAudit(
-            of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),
-            keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now, expiryNotice: expiry?.days
+            of: Site(location, transport: transport), pinnedRoot: try pinnedRoot(),
+            keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now, expiryNotice: expiry?.days,
+            mirrors: mirrors, ledger: try memory.ledger()
         ).run { bars.show(Activity(name: $0.step.rawValue, pack: $0.pack), $0.done, of: $0.total) }
     }
 
@@ -114,19 +162,32 @@ extension SiteLocation {
 extension AuditReport: Report {
     var columns: [Column<Self>] {
         [
-            .lines { ["\($0.subject): \($0.trust.explanation)"] },
+            .number("format") { _ in 1 }, .lines { ["\($0.subject): \($0.trust.explanation)"] },
             .text("subject") { $0.subject }, .text("trust") { $0.trust.rawValue },
             .flag("ok") { $0.problemCount == 0 }, .flag("pinned") { $0.isPinned },
             .number("problems") { $0.problemCount }, .number("verifiedBytes") { $0.verifiedBytes },
             .table("roles", Self.roleColumns, isAligned: true) { $0.roles },
-            .notable("packs", AuditedPack.columns, where: isShown, others: "ok") { $0.packs },
-            .table("findings", Finding.columns) { $0.findings },
+            .object("host") { $0.host.map { Self.hostColumns.json(of: $0) } },
             .lines { report in
-                report.allFindings.filter { $0.error == nil }.map {
+                report.worstFirst.filter { $0.error == nil }.map {
                     "\($0.severity.name): \($0.place): \($0.worded)"
                 }
             },
+            .notable("packs", AuditedPack.columns, where: isShown, others: "ok") { $0.packs },
+            .table("findings", Finding.columns) { $0.findings },
+            .object("coverage") { $0.coverage.map { AuditCoverage.columns.json(of: $0) } },
+            .lines { $0.coverage.map { AuditCoverage.columns.lines(of: $0) } ?? [] },
             .lines { [$0.verdict] },
+        ]
+    }
+
+    private static var hostColumns: [Column<HostFacts>] {
+        [
+            .text("tls") { $0.connection.tls }, .flag("http2") { $0.connection.speaksHTTP2 },
+            .text("certificateExpires") {
+                $0.connection.certificateEnd.flatMap { UTCTime(secondsSince1970: $0) }
+            },
+            .number("bytesPerSecond") { $0.bytesPerSecond },
         ]
     }
 
@@ -138,7 +199,8 @@ extension AuditReport: Report {
             .text("role") { $0.role.name }, .words("  %") { $0.role.description },
             .number("version", "version %") { $0.version },
             .text("expires", "expires %") { $0.expires },
-            .number("daysLeft", "% days left") { $0.daysLeft },
+            .number("daysLeft") { $0.daysLeft },
+            .words { $0.daysLeft < 0 ? "expired" : "\($0.daysLeft) days left" },
         ]
     }
 
@@ -153,7 +215,7 @@ extension AuditReport: Report {
 }
 
 extension AuditReport.Trust {
-    fileprivate var explanation: String {
+    var explanation: String {
         switch self {
         case .pinned: "verified from the root that was given"
         case .unpinned: "not pinned: consistent with the site's own first root, but nothing shows whose it is"
@@ -179,7 +241,7 @@ extension AuditedPack {
     }
 
     /// A pack that the keys don't open may be sound.
-    private var word: String {
+    var word: String {
         if isSound { return "ok" }
         return findings.allSatisfy { $0.error?.category == .key } ? "LOCKED" : "BAD"
     }

@@ -22,7 +22,7 @@ struct Plan: LongCommand {
 
             EXAMPLE
               assetvault plan my-game --device scale=2 --device language=de-AT \\
-                --limits apple-2024
+                --limits apple-2024 --html plan.html
               assetvault plan my-game --why levels/1/map.json
             """)
 
@@ -54,6 +54,19 @@ struct Plan: LongCommand {
 
     @Flag(help: "Print JSON.")
     var json = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the plan as a page that needs no other file and no network, too; '-' prints it in place of the text.",
+            valueName: "file"),
+        completion: .file())
+    var html: ReportFile?
+
+    func validate() throws {
+        if json, html?.isOutput == true {
+            throw ValidationError("--html - and --json both want standard output")
+        }
+    }
 
     func run() async throws {
         let folder = try vault.folder(keys.passphrase)
@@ -91,7 +104,8 @@ struct Plan: LongCommand {
             (report.updates, report.sizes) = (preview.downloads, preview.sizes)
             report.findings += Finding.uncountedUpdates(preview.uncountedUpdates)
         }
-        report.answer(asJSON: json)
+        try html?.write(PlanPage(vault: vault.path, report: report).page.bytes)
+        if html?.isOutput != true { report.answer(asJSON: json) }
         if let first = findings.lazy.compactMap(\.error).first {
             throw first.with(at: vault.path)
         }
@@ -235,12 +249,12 @@ struct ContentPlanReport: Report {
         ]
     }
 
-    private func updateSize(of content: DeviceContent) -> UInt64? {
+    func updateSize(of content: DeviceContent) -> UInt64? {
         updates.map { updates in content.packs.saturatingSum { updates[$0.id] ?? 0 } }
     }
 
     /// Of all devices the largest size of each tag.
-    private func largest(_ sizes: (DeviceContent) -> [String: UInt64]) -> [String: UInt64] {
+    func largest(_ sizes: (DeviceContent) -> [String: UInt64]) -> [String: UInt64] {
         contents.reduce(into: [:]) { $0.merge(sizes($1), uniquingKeysWith: max) }
     }
 
@@ -254,7 +268,7 @@ struct ContentPlanReport: Report {
 
 extension ContentPlan.Pack {
     /// As devices state traits.
-    fileprivate var traitText: String? {
+    var traitText: String? {
         let texts = offer.traits.map { name, value in
             if case .string(let text) = value { return "\(name)=\(text)" }
             return "\(name)=\(value.compactText)"
@@ -273,5 +287,5 @@ extension ContentPlan.Pin {
 }
 
 extension DeviceContent {
-    fileprivate var name: String { device.description.isEmpty ? "of any kind" : device.description }
+    var name: String { device.description.isEmpty ? "of any kind" : device.description }
 }

@@ -12,7 +12,7 @@ struct Prune: AsyncParsableCommand {
         discussion: """
             These files stay: every root; files that unexpired metadata names; the last versions of each pack, with the metadata \
             that lists them, so that they can be restored; and files that were live less than the grace time ago. Each removed \
-            file is named; --dry-run only names them. Remove the same files from your host after the site was uploaded; or prune \
+            file is named; --dry-run only names them. 'assetvault upload --prune' removes the same files from your host; or prune \
             the host's folder itself, with the root that clients pin, while no upload into it runs.
 
             --against plans from the metadata of a host, on a machine without site/: it names the files that the host need no longer \
@@ -31,13 +31,7 @@ struct Prune: AsyncParsableCommand {
 
     @OptionGroup var trust: TrustedRootOption
 
-    @Option(help: ArgumentHelp("Number of versions of each pack to keep.", valueName: "n"))
-    var keep = 3
-
-    @Option(
-        help: ArgumentHelp("How long files that were live are kept afterwards, in days.", valueName: "days"))
-    var grace = DayCount(days: 30)
-
+    @OptionGroup var retention: RetentionOptions
     @OptionGroup var host: HostOptions
 
     @Flag(help: "Name the files, and remove nothing.")
@@ -47,9 +41,7 @@ struct Prune: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        guard keep >= 1 else {
-            throw VaultError(.usage, "\(keep) versions are too few", at: "--keep", remedy: "keep at least 1")
-        }
+        try retention.requirePossible()
         let host = try host.site()
         let plan = try await plan(at: host)
         PruneReport(plan: plan, isDryRun: dryRun || host != nil).answer(asJSON: json)
@@ -69,7 +61,8 @@ struct Prune: AsyncParsableCommand {
                 remedy: "give one of them")
         }
         return try await SitePruning(
-            of: VaultFolder(FilePath(folder)), at: host, keeping: keep, grace: grace.days, now: .now
+            of: VaultFolder(FilePath(folder)), at: host, keeping: retention.keep, grace: retention.grace.days,
+            now: .now
         ).plan()
     }
 
@@ -77,7 +70,9 @@ struct Prune: AsyncParsableCommand {
         let path = FilePath(folder)
         if let root = try trust.root() {
             try path.requireSite()
-            return SitePruning(ofSite: path, pinnedRoot: root, keeping: keep, grace: grace.days, now: .now)
+            return SitePruning(
+                ofSite: path, pinnedRoot: root, keeping: retention.keep, grace: retention.grace.days,
+                now: .now)
         }
         let vault = VaultFolder(path)
         if try !FileSystem.exists(vault.settings), try FileSystem.exists(path.appending("metadata")) {
@@ -85,7 +80,22 @@ struct Prune: AsyncParsableCommand {
                 .usage, "this is a site's folder, which does not name its vault", at: folder,
                 remedy: "give --trust with the root that clients pin, or name the vault")
         }
-        return SitePruning(of: vault, keeping: keep, grace: grace.days, now: .now)
+        return SitePruning(of: vault, keeping: retention.keep, grace: retention.grace.days, now: .now)
+    }
+}
+
+/// What stays of a site that is pruned, though it is not part of what is published now.
+struct RetentionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Number of versions of each pack to keep.", valueName: "n"))
+    var keep = 3
+
+    @Option(
+        help: ArgumentHelp("How long files that were live are kept afterwards, in days.", valueName: "days"))
+    var grace = DayCount(days: 30)
+
+    func requirePossible() throws(VaultError) {
+        guard keep < 1 else { return }
+        throw VaultError(.usage, "\(keep) versions are too few", at: "--keep", remedy: "keep at least 1")
     }
 }
 

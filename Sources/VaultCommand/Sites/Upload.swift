@@ -14,7 +14,11 @@ struct Upload: LongCommand {
 
             The site is verified first; what its folder does not have, as on a CI runner, must be at the destination. Packs \
             are sent first, then the metadata that names them, and the timestamp when all that was sent has been read \
-            back. Nothing is removed. So clients see the old site or the new one, also when it is interrupted: then run it again.
+            back. So clients see the old site or the new one, also when it is interrupted: then run it again.
+
+            Nothing is removed but with --prune: packs and earlier metadata that the site, which must be whole, does not have any \
+            more, and that no unexpired metadata of either side names; never roots or files of other names. No other upload may \
+            run meanwhile.
 
             Exit code 76: the site does not verify, or it is older than what the host has: publish again with --against. \
             75: another publisher has taken a version's number, or uploads at the same time: publish again with --against, \
@@ -24,7 +28,7 @@ struct Upload: LongCommand {
             EXAMPLE
               assetvault upload my-game/site /srv/game
               assetvault upload my-game/site packs:my-bucket/game --dry-run
-              assetvault upload my-game/site rsync:web@host:/srv/game --json
+              assetvault upload my-game/site rsync:web@host:/srv/game --prune --json
             """)
 
     @Argument(
@@ -39,7 +43,12 @@ struct Upload: LongCommand {
 
     @OptionGroup var trust: TrustedRootOption
 
-    @Flag(help: "Print what would be sent, and send nothing.")
+    @Flag(
+        help: ArgumentHelp(
+            "Also remove at the destination, at last, what 'assetvault prune' has removed from the site."))
+    var prune = false
+
+    @Flag(help: "Print what would be sent and removed, and change nothing.")
     var dryRun = false
 
     @OptionGroup var progress: ProgressOption
@@ -53,7 +62,7 @@ struct Upload: LongCommand {
         let scratch = FilePath.temporaryFolder
         let upload = SiteUpload(
             of: folder, to: try UploadDestinations.destination(named: destination, scratch: scratch),
-            pinnedRoot: try trust.root(), scratch: scratch, now: .now)
+            pinnedRoot: try trust.root(), scratch: scratch, now: .now, prunes: prune)
         let bars = StepBars()
         defer { bars.finish() }
         let observe = { (progress: UploadProgress) in
@@ -74,13 +83,25 @@ struct Upload: LongCommand {
 extension UploadReport: Report {
     var columns: [Column<Self>] {
         [
-            .words { $0.work }, .number("timestamp", "; timestamp version %") { $0.version },
+            .words { $0.work }, .words("; %") { $0.removal },
+            .number("timestamp", "; timestamp version %") { $0.version },
             .number("earlierTimestamp") { $0.earlierVersion }.orNull, .words(", %") { $0.before },
             .text("destination") { $0.destination }, .flag("dryRun") { $0.isDryRun },
             .number("files") { $0.files.count }, .number("bytes") { $0.length },
-            .table("sent", [.text("path") { $0.path }, .number("length") { $0.length }]) { $0.files },
+            .number("removedBytes") { $0.removedLength },
+            .table("sent", Self.fileColumns) { $0.files }, .table("removed", Self.fileColumns) { $0.removed },
             .texts("warnings") { $0.warnings.map(\.worded) },
         ]
+    }
+
+    private static var fileColumns: [Column<File>] {
+        [.text("path") { $0.path }, .number("length") { $0.length }]
+    }
+
+    private var removal: String? {
+        guard !removed.isEmpty else { return nil }
+        let verb = isDryRun ? "would remove" : "removed"
+        return "\(verb) \(removed.count.counting("file")), \(removedLength.counting("byte"))"
     }
 
     private var work: String {

@@ -131,7 +131,7 @@ struct HostedPublishTests {
         // Pieces that seal to other bytes are fetched.
         try await runner.publish("--compression max", against: server.url).succeeded()
         try await world.fetch(from: server.url).succeeded()
-        try await expectNewSite(from: runner, server.url, fault: "the host ignores some Range requests")
+        try await expectNewSite(from: runner, server.url, fault: "Range requests: each update")
     }
 
     /// When it is killed, either all relevant files exist or none; the next run succeeds.

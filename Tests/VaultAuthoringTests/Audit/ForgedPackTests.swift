@@ -44,4 +44,25 @@ import VaultFileSystem
         #expect(places == ["b", "c", "d", "f"].map { "\(path): \($0)" })
         #expect(report.packs.first?.verifiedEntries == 3)
     }
+
+    /// Clients with one key open the pack, those with the other can't.
+    @Test func findsASlotOfAnotherContentKey() async throws {
+        let vault = try await TestVault.published()
+        try VaultKeyFile.generate(at: vault.otherKeys)
+        let other = FileKeyProvider(path: vault.otherKeys)
+        var pack = try await vault.packs()[0]
+        let vaultKey = try #require(try await other.allKeys().vaultKeys.first)
+        let key = try await vault.keys.contentKey(pack.contentKeyID, slots: pack.slots, place: "test")
+        let file = try vault.file(of: pack)
+        let both = CombinedKeyProvider([vault.keys, other])
+        for (wrapped, codes) in [(key, []), (try ContentKey.generate(), ["wrong-slot"])]
+            as [(ContentKey, [String])]
+        {
+            pack.slots = try [pack.slots[0], KeySlot(wrapping: wrapped, under: vaultKey)]
+            let manifest = try vault.write(PackManifestFile.bytes(of: pack), to: "pack.json")
+            let audit = PackAudit(of: file, by: .manifest(manifest), keys: both, now: vault.now)
+            let report = try await audit.run()
+            #expect(report.packs[0].findings.map(\.code.name) == codes)
+        }
+    }
 }

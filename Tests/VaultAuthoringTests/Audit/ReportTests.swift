@@ -13,8 +13,10 @@ import VaultBase
         let json = report.json
         #expect(
             json.keys == [
-                "findings", "ok", "packs", "pinned", "problems", "roles", "subject", "trust", "verifiedBytes",
+                "findings", "format", "ok", "packs", "pinned", "problems", "roles", "subject", "trust",
+                "verifiedBytes",
             ])
+        #expect(json["format"] == 1)
         #expect(json["ok"] == true)
         #expect(json["pinned"] == true)
         #expect(json["trust"] == "pinned")
@@ -54,7 +56,8 @@ import VaultBase
                     "severity": "error", "category": "corrupt", "code": "damaged",
                     "place": .string(place.string),
                     "problem": "damaged pieces (1): number 0",
-                    "remedy": "put the publisher's copy of this pack there again",
+                    "remedy":
+                        "repair it from a host of the site, or remove it before the publisher's copy is uploaded again",
                 ]
             ])
     }

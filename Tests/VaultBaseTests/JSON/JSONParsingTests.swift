@@ -125,3 +125,34 @@ func refusal(of bytes: [UInt8]) -> VaultError? {
         #expect(error?.problem.contains("byte 3") == true)
     }
 }
+
+/// A long array that is read element by element.
+@Suite struct JSONElementTests {
+    private func read(_ text: String) throws -> (value: JSONValue, taken: [JSONValue]) {
+        var taken: [JSONValue] = []
+        let value = try JSONValue(parsing: Array(text.utf8).span, place: "test.json", taking: "list") {
+            taken.append($0)
+        }
+        return (value, taken)
+    }
+
+    @Test func elementsAreHandedOver() throws {
+        let (value, taken) = try read(#"{"a":[1,{"list":[2]}],"list":[{"b":[3]},4,[]],"z":5}"#)
+        #expect(value == ["a": [1, ["list": [2]]], "list": [], "z": 5])
+        #expect(taken == [["b": [3]], 4, []])
+    }
+
+    @Test(arguments: ["7", "[1]", "{}", #"{"list":1}"#]) func otherValuesStay(text: String) throws {
+        let (value, taken) = try read(text)
+        #expect(try value == parse(text))
+        #expect(taken.isEmpty)
+    }
+
+    @Test(arguments: [
+        "", #"{"list":[1"#, #"{"list":[1,]}"#, #"{"list":[1]"#, #"{"list":[1]}}"#,
+        #"{"list":[1],"list":[2]}"#,
+        #"{"list":[{"a":1,"a":2}]}"#,
+    ]) func invalidTextsAreRefused(text: String) {
+        #expect(throws: VaultError.self) { try read(text) }
+    }
+}

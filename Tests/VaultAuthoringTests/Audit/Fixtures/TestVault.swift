@@ -40,6 +40,8 @@ final class TestVault {
     var rootFile: FilePath { vault.trustedRoot }
     /// Where a test may put keys of its own.
     var otherKeys: FilePath { place.path.appending("other.jwks") }
+    var vaultKeys: FilePath { vault.vaultKeys }
+    var rootKey: FilePath { vault.signingKey(of: .root) }
     var keys: FileKeyProvider { FileKeyProvider(path: vault.vaultKeys) }
     var trustedRoot: [UInt8] { get throws { try read(vault.trustedRoot) } }
 

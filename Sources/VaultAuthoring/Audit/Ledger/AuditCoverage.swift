@@ -1,0 +1,63 @@
+public import UpdateFramework
+
+/// How much of what a site lists was verified, over all audits that share a memory.
+public struct AuditCoverage: Sendable {
+    /// Packs, other listed files included, and their bytes.
+    public struct Share: Sendable, Equatable {
+        public internal(set) var packs = 0
+        public internal(set) var bytes: UInt64 = 0
+
+        init() {}
+
+        init(packs: Int, bytes: UInt64) { (self.packs, self.bytes) = (packs, bytes) }
+
+        mutating func add(_ length: UInt64) {
+            packs += 1
+            let (sum, isTooLarge) = bytes.addingReportingOverflow(length)
+            bytes = isTooLarge ? .max : sum
+        }
+    }
+
+    /// What the site lists; of a folder also the earlier versions that are kept.
+    public internal(set) var listed = Share()
+    /// Of this, what was verified in this run.
+    public internal(set) var inThisRun = Share()
+    /// Of this, what was verified within the days of ``overdueDays``.
+    public internal(set) var recent = Share()
+    /// Of this, what was verified with keys in that time.
+    public internal(set) var recentWithKeys = Share()
+    /// Of this, what no run has verified.
+    public internal(set) var never = Share()
+    /// When that was verified which was verified longest ago; nil where all is ``never``.
+    public internal(set) var oldest: UTCTime?
+    /// The days within which all but ``never`` was verified.
+    public internal(set) var oldestDays: Int64?
+    public let overdueDays: Int
+}
+
+/// How much one audit verifies. Metadata are always verified.
+public struct AuditBudget: Sendable {
+    /// Of the listed bytes, in hundredths of a percent.
+    public var share: UInt64?
+    public var bytes: UInt64?
+    public var time: Duration?
+
+    public init(share: UInt64? = nil, bytes: UInt64? = nil, time: Duration? = nil) {
+        (self.share, self.bytes, self.time) = (share, bytes, time)
+    }
+
+    /// All of ``share``.
+    public static let wholeShare: UInt64 = 10_000
+
+    var isUnlimited: Bool { share == nil && bytes == nil && time == nil }
+
+    /// Nil without a limit.
+    func bytes(of listed: UInt64) -> UInt64? {
+        let whole = Self.wholeShare
+        let part = share.map { share in
+            let share = min(share, whole)
+            return listed / whole * share + (listed % whole * share + whole - 1) / whole
+        }
+        return [part, bytes].compactMap(\.self).min()
+    }
+}

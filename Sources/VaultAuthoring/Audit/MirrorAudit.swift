@@ -1,0 +1,106 @@
+import UpdateFramework
+import VaultBase
+import VaultSite
+import VaultTransport
+
+/// How another host of a site differs from it. Its bytes are not read: an audit of that host verifies them.
+struct MirrorAudit {
+    private let mirror: Site
+    private let tree: TargetTree
+    private let pinnedRoot: [UInt8]?
+    private var place: String { mirror.location.description }
+
+    /// - Parameter tree: of the site that is audited.
+    init(of mirror: Site, against tree: TargetTree, pinnedRoot: [UInt8]?) {
+        (self.mirror, self.tree, self.pinnedRoot) = (mirror, tree, pinnedRoot)
+    }
+
+    func findings() async -> [Finding] {
+        // Another site's own first root proves nothing.
+        let root = pinnedRoot ?? tree.chain.root.bytes
+        let found: TargetTree
+        do throws(VaultError) {
+            found = try await TargetTree.verifying(mirror, pinnedRoot: root, now: .earliest)
+        } catch {
+            return [Finding(error.asDamage(in: mirror))]
+        }
+        var findings = found.refusals.map { Finding($0.error.asDamage(in: mirror)) }
+        findings += age(of: found)
+        findings += await otherMetadata(than: found)
+        for target in found.hostedRecords { findings += await presence(of: target, in: found.chain) }
+        return findings
+    }
+
+    private func age(of found: TargetTree) -> [Finding] {
+        let (ours, theirs) = (tree.chain.timestamp, found.chain.timestamp)
+        let versions = "has timestamp version \(theirs.version), and the site \(ours.version)"
+        if theirs.version < ours.version {
+            return [
+                .warning(
+                    "mirror-behind",
+                    "it \(versions): clients that know the newer one refuse it, others learn of the update late",
+                    at: place, remedy: "copy the site to it again")
+            ]
+        }
+        if theirs.version > ours.version {
+            return [
+                .warning(
+                    "mirror-ahead", "it \(versions): clients of the mirror refuse the site",
+                    at: place, remedy: "bring the site to the newest state")
+            ]
+        }
+        return ours.bytes == theirs.bytes
+            ? [] : [differing(MetadataRole.timestamp.fileName, "timestamp version \(ours.version)")]
+    }
+
+    /// Files that both list under one number.
+    private func otherMetadata(than found: TargetTree) async -> [Finding] {
+        let theirs = Dictionary(
+            documents(of: found).map { ($0.hostedName, $0.bytes) }, uniquingKeysWith: { first, _ in first })
+        return documents(of: tree).filter { theirs[$0.hostedName] ?? $0.bytes != $0.bytes }.map {
+            differing($0.hostedName, $0.hostedName)
+        }
+    }
+
+    private func documents(of tree: TargetTree) -> [MetadataDocument] {
+        [tree.chain.root.document, tree.chain.snapshot.document] + tree.targetsRoles.map(\.document)
+    }
+
+    private func differing(_ name: String, _ what: String) -> Finding {
+        Finding(
+            .error(.untrusted), "mirror-differs",
+            "it has other bytes as \(what) than the site: clients of one may refuse the other",
+            at: mirror.place(of: name),
+            remedy: "find out which one is the publisher's, and copy that one again")
+    }
+
+    /// Whether a file is there with its length, by one byte of it.
+    private func presence(of target: TargetRecord, in chain: TrustChain) async -> [Finding] {
+        var place = target.path
+        do throws(VaultError) {
+            let location = try mirror.location(of: target, in: chain)
+            place = location.description
+            let file = RemoteFile(
+                location, of: target.path, length: target.length, transport: mirror.transport,
+                remedy: "copy the site to the mirror again, or repair it")
+            do throws(TransferFailure) {
+                _ = try await file.open(target.length > 0 ? 0..<1 : nil)
+                return []
+            } catch {
+                throw error.error
+            }
+        } catch {
+            let code: Finding.Code =
+                switch error.category {
+                case .notHosted: "mirror-lacks-file"
+                case .corrupt: "mirror-wrong-length"
+                default: error.code
+                }
+            return [
+                Finding(
+                    .error(error.category), code, "\(error.problem): clients get it from the site alone",
+                    at: place, remedy: error.remedy)
+            ]
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultBase
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+/// A listed file that is to be in a folder as it was signed. It is made beside, verified, and then gets its name: until then a file that
+/// is there stays as it is.
+struct FileCopy {
+    let target: TargetRecord
+    /// Where it comes from.
+    let location: SiteLocation
+    let transport: any Transport
+    let path: FilePath
+    /// What has arrived; an interrupted copy continues in it.
+    let partial: FilePath
+
+    var isSound: Bool { target.isSound(at: path) }
+
+    /// Makes the file. Sound pieces of a damaged file and of other versions are used again; the rest is fetched.
+    ///
+    /// - Parameters:
+    ///   - others: other versions of a pack.
+    ///   - observe: called with the bytes that are there.
+    /// - Returns: the number of bytes that were fetched.
+    /// - Throws: `busy` while another process makes it; `corrupt` where the source has another file.
+    func make(reusing others: [PackFile], _ observe: (UInt64) -> Void) async throws(VaultError) -> UInt64 {
+        let file = try claim()
+        let fetched: UInt64
+        if let pack = try? ListedPack(target).pack {
+            if try file.file.status().size == 0, let old = try? OpenFile(reading: path) {
+                try copyReadable(old, to: file.file)
+            }
+            var arrival = PackArrival(pack, from: source, reusing: others)
+            try await arrival.complete(file, observe)
+            fetched = arrival.fetched
+        } else {
+            fetched = try await download(to: file, observe)
+        }
+        do throws(VaultError) { try HostedFile.verify(file, as: target, at: location.description) } catch {
+            // It would be wrong again.
+            try? FileSystem.removeFile(partial)
+            throw error
+        }
+        let folder = path.removingLastComponent()
+        if !folder.isEmpty { try FileSystem.createFolders(folder, permissions: 0o755) }
+        try FileSystem.move(partial, to: path, replacing: true)
+        try Folder(opening: folder.isEmpty ? "." : folder).synchronize()
+        #if DEBUG
+            FailPoint.reach("copied")
+        #endif
+        return fetched
+    }
+
+    /// A file without pieces, of which nothing is verified before the end.
+    private func download(
+        to file: OpenFileReference, _ observe: (UInt64) -> Void
+    ) async throws(VaultError) -> UInt64 {
+        let present = try file.file.status().size
+        let rest = (present <= target.length ? present : 0)..<target.length
+        var fetched: UInt64 = 0
+        try await source.read(rest) { (bytes, offset) throws(VaultError) in
+            try file.file.write(bytes.span, at: offset)
+            fetched += UInt64(bytes.count)
+            observe(offset + UInt64(bytes.count))
+        }
+        try file.file.truncate(to: target.length)
+        try file.file.synchronize()
+        return fetched
+    }
+
+    private var source: RemoteFile {
+        RemoteFile(
+            location, of: target.path, length: target.length, transport: transport,
+            remedy: "name another host of the site")
+    }
+
+    /// The partial file, locked.
+    private func claim() throws(VaultError) -> OpenFileReference {
+        try FileSystem.createFolders(partial.removingLastComponent(), permissions: 0o755)
+        let isNew = try !FileSystem.exists(partial)
+        let file =
+            isNew ? try OpenFile(creating: partial, permissions: 0o644) : try OpenFile(updating: partial)
+        guard try file.tryLock(exclusive: true),
+            try FileSystem.status(of: partial)?.isSameFile(as: file.status()) == true
+        else {
+            throw VaultError(
+                .busy, "another process is writing it", at: partial.string,
+                remedy: "try again when it is done")
+        }
+        guard try file.status().hardLinks == 1 else {
+            throw VaultError(
+                .unwritable, "it has another name, whose file would be written, too", at: partial.string,
+                remedy: "remove it")
+        }
+        return OpenFileReference(file)
+    }
+
+    /// The damaged file, whose sound pieces then need not be fetched. A part that a disk can't read stays a hole.
+    private func copyReadable(_ old: borrowing OpenFile, to file: borrowing OpenFile) throws(VaultError) {
+        var block: [UInt8] = []
+        for start in stride(from: 0, to: min(try old.status().size, target.length), by: 1 << 20) {
+            let count = Int(min(1 << 20, target.length - start))
+            guard (try? old.read(into: &block, upTo: count, at: start)) != nil else { continue }
+            try file.write(block.span, at: start)
+        }
+        try file.truncate(to: target.length)
+    }
+}
+
+/// A pack that arrives piece by piece, each verified by the signed index.
+private struct PackArrival {
+    private let pack: PackManifest
+    private let source: RemoteFile
+    private var others: ArraySlice<PackFile>
+    private(set) var fetched: UInt64 = 0
+
+    init(_ pack: PackManifest, from source: RemoteFile, reusing others: [PackFile]) {
+        (self.pack, self.source, self.others) = (pack, source, others[...])
+    }
+
+    /// Fills the file, and saves it.
+    mutating func complete(_ file: OpenFileReference, _ observe: (UInt64) -> Void) async throws(VaultError) {
+        var assembly = try PackAssembly(file, of: pack)
+        _ = try await assembly.verifyTail()
+        let isForAll = assembly.isEmpty && assembly.prefersSingleRequest(hasReusablePacks: !others.isEmpty)
+        var failures = 0
+        while true {
+            if !assembly.isTailUnverified {
+                var next = others
+                others = []
+                try await assembly.reuse(from: { next.popFirst() }, progress: observe)
+            }
+            guard let wanted = try assembly.wanted() else { break }
+            let before = assembly.receivedLength
+            do throws(TransferFailure) {
+                let part = isForAll && assembly.isEmpty ? nil : wanted
+                try await receive(try await source.open(part), into: &assembly, observe)
+                guard try wantsOther(than: wanted, &assembly) else { throw TransferFailure(wrongBytes) }
+            } catch {
+                failures = assembly.receivedLength > before ? 1 : failures + 1
+                // What has arrived of a piece is kept, whoever sends the rest.
+                try await RetryPolicy().wait(after: error, failures: failures, at: source.location)
+            }
+        }
+        _ = try assembly.finish()
+    }
+
+    private func wantsOther(
+        than wanted: Range<UInt64>, _ assembly: inout PackAssembly
+    ) throws(TransferFailure) -> Bool {
+        do throws(VaultError) { return try assembly.wanted() != wanted } catch {
+            throw TransferFailure(error)
+        }
+    }
+
+    private mutating func receive(
+        _ content: RemoteFile.Content, into assembly: inout PackAssembly, _ observe: (UInt64) -> Void
+    ) async throws(TransferFailure) {
+        let body = BodyReader(content.body)
+        var count: UInt64 = 0
+        defer { fetched += count }
+        do throws(VaultError) {
+            let wrong = try await assembly.receive(
+                at: content.range.lowerBound,
+                from: IncomingBytes { () async throws(VaultError) in try await body.next() },
+                check: { (bytes: [UInt8]) throws(VaultError) in
+                    count += UInt64(bytes.count)
+                    guard count <= UInt64(content.range.count) else { throw wrongBytes }
+                }, progress: observe)
+            guard try await assembly.verifyTail(), wrong == 0 else { throw wrongBytes }
+        } catch {
+            throw TransferFailure(error.category == .corrupt ? wrongBytes : error)
+        }
+    }
+
+    private var wrongBytes: VaultError {
+        VaultError(
+            .corrupt, "the host sends other bytes than were signed", at: source.location.description,
+            remedy: "name another host of the site, and audit this one")
+    }
+}
+
+extension TargetRecord {
+    /// Whether a file is there with the signed length and digest. What can't be read is damaged.
+    func isSound(at path: FilePath) -> Bool {
+        guard let file = try? OpenFile(reading: path) else { return false }
+        return (try? file.hasContent(length: length, hashes.sha256)) ?? false
+    }
+}
+
+extension TargetTree {
+    /// The files of a site's hosts, each once.
+    var hostedRecords: [TargetRecord] {
+        var known: Set<String> = []
+        return recordsOfAllChannels.filter { record in
+            // A team may list what is not a pack. Clients find none of it, and the site has no copy.
+            (PackID(targetPath: record.path) != nil || OwnRoles.contains(record.signer ?? .targets))
+                && known.insert(record.hostedPath).inserted
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultBase
+import VaultCrypto
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+/// A site's folder that gets files from another host of the same site. One process at a time writes it.
+struct SiteFiles: ~Copyable {
+    let folder: FilePath
+    private let source: Site
+    private let lock: Folder
+    /// Packs that are there, by their content keys: their pieces may be those of other versions.
+    private var present: [ContentKeyID: [PackFile]] = [:]
+    private(set) var fetchedBytes: UInt64 = 0
+
+    /// - Parameter folder: an existing one.
+    init(in folder: FilePath, from source: Site) throws(VaultError) {
+        let lock = try Folder(opening: folder)
+        guard try lock.tryLock(exclusive: true) else {
+            throw VaultError(
+                .busy, "another process copies or repairs this site", at: folder.string,
+                remedy: "try again when it is done")
+        }
+        self.folder = folder
+        self.source = source
+        self.lock = lock
+    }
+
+    static func path(of target: TargetRecord, in folder: FilePath) throws(VaultError) -> FilePath {
+        let location = try Site(SiteLocation(path: folder), transport: FileTransport()).location(
+            ofTarget: target.hostedPath)
+        return location.path ?? folder
+    }
+
+    /// What has arrived of files. The folder is there while work is unfinished.
+    static func partials(in folder: FilePath) -> FilePath { folder.appending(".assetvault-partial") }
+
+    func copy(of target: TargetRecord) throws(VaultError) -> FileCopy {
+        FileCopy(
+            target: target, location: try source.location(ofTarget: target.hostedPath),
+            transport: source.transport, path: try Self.path(of: target, in: folder),
+            partial: Self.partials(in: folder).appending("\(target.hashes.sha256?.hex ?? "file").part"))
+    }
+
+    /// Notes packs whose pieces may be used again; those that are not there are left out.
+    mutating func note(_ packs: [ListedPack]) {
+        for listed in packs {
+            guard let path = try? Self.path(of: listed.target, in: folder),
+                let file = try? PackFile(opening: path, as: listed.pack)
+            else { continue }
+            present[listed.pack.contentKeyID, default: []].append(file)
+        }
+    }
+
+    /// Fetches a file that is missing or damaged.
+    mutating func fetch(_ copy: FileCopy, _ observe: (AuditProgress) -> Void) async throws(VaultError) {
+        let pack = try? ListedPack(copy.target).pack
+        let others = pack.flatMap { present[$0.contentKeyID] } ?? []
+        fetchedBytes += try await copy.make(reusing: others) {
+            observe(AuditProgress(step: .fetching, copy.target, done: $0))
+        }
+    }
+
+    /// Ends the work.
+    consuming func finish() throws(VaultError) {
+        try FileSystem.removeTree(Self.partials(in: folder))
+        lock.unlock()
+    }
+}
+
+extension AuditProgress {
+    /// - Parameter done: bytes of this file.
+    init(step: Step, _ target: TargetRecord, done: UInt64) {
+        self.init(step: step, pack: target.path, done: done, total: target.length)
+    }
+}

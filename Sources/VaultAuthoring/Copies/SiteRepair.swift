@@ -1,0 +1,204 @@
+public import SealedPack
+public import SystemPackage
+public import UpdateFramework
+public import VaultBase
+import VaultCrypto
+import VaultFileSystem
+public import VaultSite
+
+/// Mends the folder of a site, or one pack, by verified bytes from another host of the site.
+///
+/// Only files that are missing or damaged are written. Each is made beside, of its own sound pieces and fetched ones, is verified, and then takes
+/// the place of the damaged one. So a file is at any time as it was or as it was signed.
+public struct SiteRepair: Sendable {
+    private let folder: FilePath
+    private let mirror: Site
+    private let pinnedRoot: [UInt8]?
+    private let now: UTCTime
+
+    /// - Parameters:
+    ///   - mirror: another host of the site, or a folder with a copy of it. It is not trusted.
+    ///   - pinnedRoot: a root that the site must follow from; nil for the folder's own first one.
+    ///   - now: the moment at which the mirror's timestamp may not have expired, where it is needed.
+    public init(of folder: FilePath, from mirror: Site, pinnedRoot: [UInt8]?, now: UTCTime) {
+        self.folder = folder
+        self.mirror = mirror
+        self.pinnedRoot = pinnedRoot
+        self.now = now
+    }
+
+    /// Mends all files that it can.
+    ///
+    /// - Throws: what keeps it from knowing what was signed: `untrusted` where metadata can't be mended, or the mirror is older than the
+    ///   folder; also `busy`. Files that can't be mended are in the report.
+    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> RepairReport {
+        var report = RepairReport(subject: folder)
+        var files = try SiteFiles(in: folder, from: mirror)
+        let metadata = try await soundMetadata()
+        let tree = try await tree(of: metadata)
+        files.note(PublishedPacks(ofAllChannelsOf: tree).packs)
+        for target in tree.hostedRecords {
+            await mend(target, with: &files, &report, observe)
+        }
+        // Another state is not published without its files.
+        if metadata.hasTimestamp || report.failures.isEmpty { try await write(tree, metadata, &report) }
+        // Earlier versions that are gone may have been pruned.
+        for listing in await EarlierListings(in: metadata.own, of: tree).listings
+        where (try? FileSystem.exists(files.copy(of: listing.target).path)) == true {
+            await mend(listing.target, with: &files, &report, observe)
+        }
+        report.fetchedBytes = files.fetchedBytes
+        if report.failures.isEmpty { try files.finish() }
+        return report
+    }
+
+    private func mend(
+        _ target: TargetRecord, with files: inout SiteFiles, _ report: inout RepairReport,
+        _ observe: (AuditProgress) -> Void
+    ) async {
+        do throws(VaultError) {
+            let copy = try files.copy(of: target)
+            observe(AuditProgress(step: .checking, target, done: 0))
+            guard !copy.isSound else {
+                report.soundCount += 1
+                return
+            }
+            try await files.fetch(copy, observe)
+            report.repaired.append(copy.path)
+        } catch {
+            report.failures.append(error)
+        }
+    }
+
+    /// Mends one pack.
+    ///
+    /// - Parameter path: of the pack, which may be missing.
+    public static func run(
+        ofPack path: FilePath, _ pack: PackManifest, from mirror: Site,
+        _ observe: (AuditProgress) -> Void = { _ in }
+    ) async throws(VaultError) -> RepairReport {
+        let target = try TargetRecord(path: pack.id.targetPath, json: pack.json)
+        let copy = FileCopy(
+            target: target, location: try mirror.location(ofTarget: target.hostedPath),
+            transport: mirror.transport, path: path,
+            partial: path.removingLastComponent().appending(".\(pack.sha256.hex).part"))
+        var report = RepairReport(subject: path)
+        observe(AuditProgress(step: .checking, target, done: 0))
+        guard !copy.isSound else {
+            report.soundCount = 1
+            return report
+        }
+        report.fetchedBytes = try await copy.make(reusing: []) {
+            observe(AuditProgress(step: .fetching, target, done: $0))
+        }
+        report.repaired = [path]
+        return report
+    }
+}
+
+// MARK: - Metadata
+
+extension SiteRepair {
+    private func soundMetadata() async throws(VaultError) -> SoundMetadata {
+        let own = MetadataFolder(folder.appending("metadata"))
+        var found = pinnedRoot
+        if found == nil { found = try own.firstRoot }
+        let first = MetadataRole.root.hostedName(version: 1)
+        guard let bytes = found else {
+            throw VaultError(
+                .usage, "without its first root it is not known whose site this is", at: own.place(of: first),
+                remedy: "give the site's root file")
+        }
+        let pinned = try VerifiedRoot(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: first))
+        return await SoundMetadata(in: own, or: mirror, pinned: pinned)
+    }
+
+    /// What the folder's timestamp lists; without a sound one, what the mirror's does.
+    private func tree(of metadata: SoundMetadata) async throws(VaultError) -> TargetTree {
+        let pin = metadata.roots.first?.bytes
+        let isOwn = metadata.hasTimestamp
+        let now = isOwn ? UTCTime.earliest : now
+        var tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
+        if !tree.refusals.isEmpty {
+            var other = metadata
+            other.prefersHostForTeams = true
+            let again = try await TargetTree.verifying(other, pinnedRoot: pin, now: now)
+            if again.refusals.count < tree.refusals.count { tree = again }
+        }
+        if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
+        guard tree.chain.root.usesConsistentSnapshots else {
+            throw VaultError(
+                .usage, "its files have no versions in their names", at: folder.string,
+                remedy: "publish the site with consistent snapshots")
+        }
+        if !isOwn { try requireNothingNewer(than: tree, in: metadata) }
+        return tree
+    }
+
+    /// Throws `untrusted` where the mirror's timestamp lists less than the folder has.
+    private func requireNothingNewer(
+        than tree: TargetTree, in metadata: SoundMetadata
+    ) throws(VaultError) {
+        let listed = [tree.chain.snapshot.document] + tree.targetsRoles.map(\.document)
+        let versions = Dictionary(listed.map { ($0.role, $0.version) }) { first, _ in first }
+        for file in try metadata.own.versions() {
+            guard let role = file.role, let version = versions[role], file.version > version,
+                let bytes = try? metadata.own.metadata(named: file.hostedName, limit: role.sizeLimit),
+                metadata.isSound(bytes, named: file.hostedName)
+            else { continue }
+            throw VaultError(
+                .untrusted, "it is newer than what the mirror lists, version \(version): the mirror is older",
+                at: metadata.own.place(of: file.hostedName),
+                remedy: "name a host that has the newest state, or upload the site again")
+        }
+    }
+
+    /// Writes what differs, each file before those that list it; and earlier files that are damaged.
+    private func write(
+        _ tree: TargetTree, _ metadata: SoundMetadata, _ report: inout RepairReport
+    ) async throws(VaultError) {
+        let own = metadata.own
+        let chain = tree.chain
+        let current =
+            tree.delegatedRoles.map(\.document) + [chain.targets.document, chain.snapshot.document]
+            + metadata.roots.map(\.document) + [chain.timestamp.document]
+        try FileSystem.createFolders(own.path, permissions: 0o755)
+        // Of a repair that was killed.
+        _ = try? Folder(opening: own.path).removeAbandonedScratch()
+        func write(_ bytes: [UInt8], _ name: String) throws(VaultError) {
+            let role = MetadataFileName(hostedName: name)?.role ?? .timestamp
+            // A sound file stays, also one that was published while packs were read.
+            if let present = try? own.metadata(named: name, limit: role.sizeLimit),
+                present == bytes || metadata.isSound(present, named: name)
+            {
+                return
+            }
+            let path = own.path.appending(name)
+            try DurableFile.write(bytes.span, to: path, permissions: 0o644, replacing: true)
+            report.repaired.append(path)
+        }
+        let names = Set(current.map(\.hostedName))
+        for file in try own.versions() where !names.contains(file.hostedName) {
+            guard let role = file.role, role != .root, role.topLevel != nil || OwnRoles.contains(role),
+                let sound = try? await metadata.metadata(named: file.hostedName, limit: role.sizeLimit),
+                metadata.isSound(sound, named: file.hostedName)
+            else { continue }
+            try write(sound, file.hostedName)
+        }
+        for document in current { try write(document.bytes, document.hostedName) }
+    }
+}
+
+/// What a repair found and mended.
+public struct RepairReport: Sendable {
+    /// The folder of the site, or the pack.
+    public let subject: FilePath
+    /// Files that were missing or damaged, and are as they were signed.
+    public internal(set) var repaired: [FilePath] = []
+    /// Files below `targets/` that were not touched.
+    public internal(set) var soundCount = 0
+    /// Bytes that came from the mirror.
+    public internal(set) var fetchedBytes: UInt64 = 0
+    /// Files that are still damaged or missing, and why.
+    public internal(set) var failures: [VaultError] = []
+}

@@ -1,0 +1,34 @@
+import UpdateFramework
+import VaultAuthoring
+import VaultBase
+import VaultSite
+
+/// An audit that has ended, as the formats of its report show it.
+struct AuditRun {
+    let report: AuditReport
+    let start: UTCTime
+    let duration: Duration
+
+    /// With three decimals.
+    var seconds: String {
+        let milliseconds = max(0, Int(duration / .milliseconds(1)))
+        let decimals = String(milliseconds % 1000 + 1000).dropFirst()
+        return "\(milliseconds / 1000).\(decimals)"
+    }
+
+    var end: UTCTime {
+        UTCTime(secondsSince1970: start.secondsSince1970 + duration.components.seconds) ?? .latest
+    }
+
+    var exitCode: Int32 { report.gravestError?.category.exitCode ?? 0 }
+
+    /// Findings about the site that are neither about a role of its metadata nor about its host.
+    var siteFindings: [Finding] {
+        let others = Set(report.roles.flatMap(findings)).union(report.hostFindings ?? [])
+        return report.findings.filter { !others.contains($0) }
+    }
+
+    func findings(about role: TrustSummary.Role) -> [Finding] {
+        report.findings.filter { $0.place == role.role.fileName }
+    }
+}

@@ -1,0 +1,216 @@
+import VaultBase
+
+/// A table of a page. The first column names the row.
+struct PageTable<Row> {
+    struct Column {
+        let title: String
+        var isNumber = false
+        let cell: (Row) -> Markup
+    }
+
+    /// Of the section that it is in, and a number behind it where there are several.
+    let id: String
+    let caption: String
+    let columns: [Column]
+    let rows: [Row]
+
+    var markup: Markup {
+        Markup(scrolling: "\(id)-caption") {
+            Markup("table") {
+                Markup("caption", ["id": "\(id)-caption"]) { caption }
+                Markup("thead") {
+                    Markup("tr") {
+                        for column in columns {
+                            Markup("th", ["scope": "col", "class": column.isNumber ? "number" : nil]) {
+                                column.title
+                            }
+                        }
+                    }
+                }
+                Markup("tbody") {
+                    for row in rows {
+                        Markup("tr") {
+                            for (number, column) in columns.enumerated() {
+                                cell(column, of: row, isFirst: number == 0)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func cell(_ column: Column, of row: Row, isFirst: Bool) -> Markup {
+        isFirst
+            ? Markup("th", ["scope": "row"]) { column.cell(row) }
+            : Markup("td", ["class": column.isNumber ? "number" : nil]) { column.cell(row) }
+    }
+}
+
+extension Markup {
+    /// What is wider than a narrow screen, which scrolls it, also by keyboard.
+    ///
+    /// - Parameter label: the ID of the element that names it.
+    init(scrolling label: String, @MarkupBuilder content: () -> Markup) {
+        self.init(
+            "div", ["class": "scroll", "role": "region", "tabindex": "0", "aria-labelledby": label],
+            content: content)
+    }
+}
+
+extension PageTable.Column {
+    static func text(_ title: String, _ text: @escaping (Row) -> String?) -> Self {
+        Self(title: title) { Markup(text($0) ?? "–") }
+    }
+
+    static func number(_ title: String, _ text: @escaping (Row) -> String?) -> Self {
+        Self(title: title, isNumber: true) { Markup(text($0) ?? "–") }
+    }
+
+    static func size(_ title: String, _ size: @escaping (Row) -> UInt64?) -> Self {
+        number(title) { size($0).map(Bar.size) }
+    }
+
+    /// A bar of parts that stand behind each other. The numbers are in columns of their own.
+    static func bar(_ title: String, of whole: UInt64, _ parts: @escaping (Row) -> [SizeBar.Part]) -> Self {
+        Self(title: title) { SizeBar(parts: parts($0), whole: whole).markup }
+    }
+}
+
+/// Sizes beside a larger one.
+struct SizeBar {
+    typealias Part = (size: UInt64, style: String)
+
+    let parts: [Part]
+    let whole: UInt64
+
+    private static let width = 200.0
+
+    var markup: Markup {
+        let scale = whole == 0 ? 0 : Self.width / Double(whole)
+        var (position, rectangles): (Double, [Markup]) = (0, [])
+        for (size, style) in parts where size > 0 {
+            let width = min(max(1, Double(size) * scale), Self.width - position)
+            rectangles.append(Self.rectangle(x: position, width: width, style: style))
+            position += width
+        }
+        return Markup(
+            "svg",
+            [
+                "class": "bar", "viewBox": "0 0 200 12", "preserveAspectRatio": "none", "aria-hidden": "true",
+                "focusable": "false",
+            ]
+        ) {
+            Self.rectangle(x: 0, width: Self.width, style: "track")
+            for rectangle in rectangles { rectangle }
+        }
+    }
+
+    private static func rectangle(x: Double, width: Double, style: String) -> Markup {
+        Markup(
+            "rect",
+            ["class": style, "x": x.tenths, "y": "0", "width": width.tenths, "height": "12", "rx": "2"])
+    }
+}
+
+extension Double {
+    /// With one decimal at most, as drawings need it.
+    var tenths: String { "\((self * 10).rounded() / 10)" }
+}
+
+/// Findings as cards, in the given order. Findings with one code and one remedy are one card with several places.
+struct FindingList {
+    let findings: [Finding]
+    /// The base of the cards' names in links.
+    var id = "finding"
+
+    private static let limit = 200
+    private static let shownPlaces = 3
+
+    @MarkupBuilder
+    var markup: Markup {
+        let groups = groups
+        Markup("ol", ["class": "findings"]) {
+            for (number, group) in groups.prefix(Self.limit).enumerated() { card(group, number) }
+        }
+        if groups.count > Self.limit {
+            Markup("p") { "\(groups.count - Self.limit) more kinds of findings are in the JSON." }
+        }
+    }
+
+    private struct Kind: Hashable {
+        let severity: String
+        let code: Finding.Code
+        let remedy: String
+    }
+
+    private var groups: [[Finding]] {
+        var positions: [Kind: Int] = [:]
+        var groups: [[Finding]] = []
+        for finding in findings {
+            let kind = Kind(
+                severity: finding.severity.name, code: finding.code, remedy: finding.wordedRemedy)
+            if let position = positions[kind] {
+                groups[position].append(finding)
+            } else {
+                positions[kind] = groups.count
+                groups.append([finding])
+            }
+        }
+        return groups
+    }
+
+    @MarkupBuilder
+    private func card(_ group: [Finding], _ number: Int) -> Markup {
+        if let first = group.first {
+            let level = Page.Level(first.severity)
+            Markup("li", ["class": level.rawValue, "id": "\(id)-\(number + 1)"]) {
+                Markup("h3") {
+                    level.badge(first.severity.name)
+                    Markup("span") {
+                        group.count == 1
+                            ? first.problem.capitalized : "\(first.code.words), \(group.count) times"
+                    }
+                    Markup("code", ["class": "quiet"]) { first.code.name }
+                }
+                if group.count == 1 {
+                    Markup("p", ["class": "place"]) { first.place }
+                } else {
+                    Self.places(of: group.prefix(Self.shownPlaces))
+                    let rest = group.dropFirst(Self.shownPlaces).prefix(1000)
+                    if !rest.isEmpty {
+                        Markup("details") {
+                            Markup("summary") { "\(group.count - Self.shownPlaces) more" }
+                            Self.places(of: rest)
+                        }
+                    }
+                }
+                Markup("p") {
+                    Markup("span", ["class": "do"]) { "What to do: " }
+                    first.wordedRemedy
+                }
+            }
+        }
+    }
+
+    private static func places(of findings: ArraySlice<Finding>) -> Markup {
+        Markup("ul") {
+            for finding in findings {
+                Markup("li") {
+                    Markup("span", ["class": "place"]) { finding.place }
+                    ": \(finding.problem)"
+                }
+            }
+        }
+    }
+}
+
+extension Finding.Code {
+    /// The name as words: `Cached timestamp`.
+    fileprivate var words: String { name.replacing("-", with: " ").capitalized }
+}
+
+extension String {
+    /// The first letter in upper case.
+    fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
+}
