@@ -40,7 +40,7 @@ struct PrivateKeyBlock: ~Copyable {
                 label = Self.label(in: line)
                 continue
             }
-            if line.isEqual(to: "-----END \(label)-----") { return count }
+            if line.equals(Array("-----END \(label)-----".utf8)) { return count }
             for index in line.indices {
                 characters[count] = line[index]
                 count += 1
@@ -58,12 +58,12 @@ struct PrivateKeyBlock: ~Copyable {
 
     /// The label in the first line of a private key's block.
     private static func label(in line: Span<UInt8>) -> String? {
-        let (start, end) = ("-----BEGIN ", "-----")
-        guard line.count > start.utf8.count + end.utf8.count,
-            line.extracting(first: start.utf8.count).isEqual(to: start),
-            line.extracting(last: end.utf8.count).isEqual(to: end)
+        let (start, end) = (Array("-----BEGIN ".utf8), Array("-----".utf8))
+        guard line.count > start.count + end.count,
+            line.extracting(first: start.count).equals(start),
+            line.extracting(last: end.count).equals(end)
         else { return nil }
-        let name = line.extracting(start.utf8.count..<line.count - end.utf8.count)
+        let name = line.extracting(start.count..<line.count - end.count)
         let label = String(decoding: name.indices.map { name[$0] }, as: UTF8.self)
         return label.hasSuffix(PEM_STRING_PKCS8INF) ? label : nil
     }
@@ -143,12 +143,5 @@ extension SecretBytes {
             }
             return Int(encoded)
         }
-    }
-}
-
-extension Span<UInt8> {
-    fileprivate func isEqual(to text: String) -> Bool {
-        guard count == text.utf8.count else { return false }
-        return zip(indices, text.utf8).allSatisfy { self[$0] == $1 }
     }
 }

@@ -38,7 +38,7 @@ struct SiteFiles: ~Copyable {
     /// What has arrived of files. The folder is there while work is unfinished.
     static func partials(in folder: FilePath) -> FilePath { folder.appending(".assetvault-partial") }
 
-    func copy(of target: TargetRecord) throws(VaultError) -> FileCopy {
+    private func copy(of target: TargetRecord) throws(VaultError) -> FileCopy {
         FileCopy(
             target: target, location: try source.location(ofTarget: target.hostedPath),
             transport: source.transport, path: try Self.path(of: target, in: folder),
@@ -55,13 +55,19 @@ struct SiteFiles: ~Copyable {
         }
     }
 
-    /// Fetches a file that is missing or damaged.
-    mutating func fetch(_ copy: FileCopy, _ observe: (AuditProgress) -> Void) async throws(VaultError) {
+    /// Fetches a file that is missing or damaged. False for one that is sound, which is not touched.
+    mutating func complete(
+        _ target: TargetRecord, _ observe: (AuditProgress) -> Void
+    ) async throws(VaultError) -> Bool {
+        let copy = try copy(of: target)
+        observe(AuditProgress(step: .checking, target, done: 0))
+        if copy.isSound { return false }
         let pack = try? ListedPack(copy.target).pack
         let others = pack.flatMap { present[$0.contentKeyID] } ?? []
         fetchedBytes += try await copy.make(reusing: others) {
             observe(AuditProgress(step: .fetching, copy.target, done: $0))
         }
+        return true
     }
 
     /// Ends the work.

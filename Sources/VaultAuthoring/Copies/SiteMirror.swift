@@ -67,14 +67,7 @@ public struct SiteMirror: Sendable {
         var report = state.report(of: folder, isDryRun: false)
         if let present = state.present { files.note(PublishedPacks(ofAllChannelsOf: present).packs) }
         for target in state.tree.hostedRecords {
-            let copy = try files.copy(of: target)
-            observe(AuditProgress(step: .checking, target, done: 0))
-            guard !copy.isSound else {
-                report.keptCount += 1
-                continue
-            }
-            try await files.fetch(copy, observe)
-            report.add(target)
+            if try await files.complete(target, observe) { report.add(target) } else { report.keptCount += 1 }
         }
         report.fetchedBytes = files.fetchedBytes
         try await publish(state, scratch.path)

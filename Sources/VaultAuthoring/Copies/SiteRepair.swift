@@ -6,7 +6,7 @@ import VaultCrypto
 import VaultFileSystem
 public import VaultSite
 
-/// Mends the folder of a site, or one pack, by verified bytes from another host of the site.
+/// Repairs the folder of a site, or one pack, by verified bytes from another host of the site.
 ///
 /// Only files that are missing or damaged are written. Each is made beside, of its own sound pieces and fetched ones, is verified, and then takes
 /// the place of the damaged one. So a file is at any time as it was or as it was signed.
@@ -27,10 +27,10 @@ public struct SiteRepair: Sendable {
         self.now = now
     }
 
-    /// Mends all files that it can.
+    /// Repairs all files that it can.
     ///
-    /// - Throws: what keeps it from knowing what was signed: `untrusted` where metadata can't be mended, or the mirror is older than the
-    ///   folder; also `busy`. Files that can't be mended are in the report.
+    /// - Throws: what keeps it from knowing what was signed: `untrusted` where metadata can't be repaired, or the mirror is older than the
+    ///   folder; also `busy`. Files that can't be repaired are in the report.
     public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> RepairReport {
         var report = RepairReport(subject: folder)
         var files = try SiteFiles(in: folder, from: mirror)
@@ -38,39 +38,36 @@ public struct SiteRepair: Sendable {
         let tree = try await tree(of: metadata)
         files.note(PublishedPacks(ofAllChannelsOf: tree).packs)
         for target in tree.hostedRecords {
-            await mend(target, with: &files, &report, observe)
+            await repair(target, with: &files, &report, observe)
         }
         // Another state is not published without its files.
         if metadata.hasTimestamp || report.failures.isEmpty { try await write(tree, metadata, &report) }
         // Earlier versions that are gone may have been pruned.
         for listing in await EarlierListings(in: metadata.own, of: tree).listings
-        where (try? FileSystem.exists(files.copy(of: listing.target).path)) == true {
-            await mend(listing.target, with: &files, &report, observe)
+        where (try? FileSystem.exists(SiteFiles.path(of: listing.target, in: folder))) == true {
+            await repair(listing.target, with: &files, &report, observe)
         }
         report.fetchedBytes = files.fetchedBytes
         if report.failures.isEmpty { try files.finish() }
         return report
     }
 
-    private func mend(
+    private func repair(
         _ target: TargetRecord, with files: inout SiteFiles, _ report: inout RepairReport,
         _ observe: (AuditProgress) -> Void
     ) async {
         do throws(VaultError) {
-            let copy = try files.copy(of: target)
-            observe(AuditProgress(step: .checking, target, done: 0))
-            guard !copy.isSound else {
+            if try await files.complete(target, observe) {
+                report.repaired.append(try SiteFiles.path(of: target, in: folder))
+            } else {
                 report.soundCount += 1
-                return
             }
-            try await files.fetch(copy, observe)
-            report.repaired.append(copy.path)
         } catch {
             report.failures.append(error)
         }
     }
 
-    /// Mends one pack.
+    /// Repairs one pack.
     ///
     /// - Parameter path: of the pack, which may be missing.
     public static func run(
@@ -189,7 +186,7 @@ extension SiteRepair {
     }
 }
 
-/// What a repair found and mended.
+/// What a repair found and repaired.
 public struct RepairReport: Sendable {
     /// The folder of the site, or the pack.
     public let subject: FilePath

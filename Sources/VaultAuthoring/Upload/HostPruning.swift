@@ -40,9 +40,7 @@ struct HostPruning {
         var removals: [UploadReport.File] = []
         for (path, size) in sizes.sorted(by: { $0.key < $1.key }) {
             let isUnneeded: Bool
-            if path.hasPrefix("metadata/"),
-                let file = MetadataFileName(hostedName: String(path.dropFirst("metadata/".count)))
-            {
+            if let file = HostedMetadata.file(at: path) {
                 isUnneeded = isEarlier(file) && kept.kept[file] == nil
             } else if Self.isPack(path) {
                 let name = String(path.dropFirst("targets/".count))

@@ -37,10 +37,13 @@ struct HostedMetadata {
 
     /// All files that have a version in their name.
     var files: [MetadataFileName] {
-        sizes.keys.compactMap { file in
-            guard file.hasPrefix("metadata/") else { return nil }
-            return MetadataFileName(hostedName: String(file.dropFirst("metadata/".count)))
-        }
+        sizes.keys.compactMap(Self.file)
+    }
+
+    /// Nil for a path of anything else, such as the timestamp or a pack.
+    static func file(at path: String) -> MetadataFileName? {
+        guard path.hasPrefix("metadata/") else { return nil }
+        return MetadataFileName(hostedName: String(path.dropFirst("metadata/".count)))
     }
 
     func has(_ name: String) -> Bool { sizes["metadata/\(name)"] != nil }

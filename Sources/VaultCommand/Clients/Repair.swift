@@ -18,7 +18,7 @@ struct Repair: LongCommand {
             With --from: a site's folder, or a pack with its manifest, from another host of the site, without keys. Only what \
             is missing or damaged is written, after it was verified; sound pieces of a damaged pack stay. Damaged metadata are \
             fetched again, if keys of the site have signed them: --trust names the root that it must follow from, else its own first \
-            root counts. Of earlier versions those that are there are mended.
+            root counts. Of earlier versions those that are there are repaired.
 
             EXAMPLE
               assetvault repair https://cdn.example.com/game --store ~/.game \\
@@ -42,7 +42,7 @@ struct Repair: LongCommand {
     @Option(
         name: .customLong("from"),
         help: ArgumentHelp(
-            "Another host of the site, or a folder with a copy of it, to mend a site or a pack.",
+            "Another host of the site, or a folder with a copy of it, to repair a site or a pack.",
             valueName: "url-or-dir"))
     var source: String?
 

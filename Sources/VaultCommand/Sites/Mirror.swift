@@ -13,7 +13,7 @@ struct Mirror: LongCommand {
             All roots, the newest metadata, and all packs that these list; each pack is verified before it gets its name. Only what \
             is missing or damaged is fetched, of a new version only new pieces, and an interrupted copy continues. Packs come \
             first and the timestamp last, so that clients of the folder see the old state or the new one at any time. Each run \
-            reads all packs of the copy, as fast as SHA-256, so that damage is found and mended.
+            reads all packs of the copy, as fast as SHA-256, so that damage is found and repaired.
 
             The first time --trust names the root that the site must follow from; then the copy's own first root counts. \
             --prune removes afterwards what 'prune DIR --trust' removes.

@@ -46,7 +46,7 @@ struct KilledCopyTests {
         #expect(seen.contains(1))
     }
 
-    /// Each file is at any time as it was, or as it was signed, and the next run mends the rest.
+    /// Each file is at any time as it was, or as it was signed, and the next run repairs the rest.
     @Test func repairKilledAtEachStep() async throws {
         let names = [try world.publishedPack("one"), "metadata/1.targets.json", "metadata/timestamp.json"]
         let sound = try names.map { try world.bytes("copy/\($0)") }
