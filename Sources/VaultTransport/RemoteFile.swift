@@ -10,11 +10,15 @@ public struct RemoteFile: Sendable {
     private let name: String
     /// What to do about a file that is missing or has another length.
     private let remedy: String
+    /// Of all requests; others may share it.
+    private let meter: ThroughputMeter
 
     public init(
-        _ location: SiteLocation, of name: String, length: UInt64, transport: any Transport, remedy: String
+        _ location: SiteLocation, of name: String, length: UInt64, transport: any Transport, remedy: String,
+        meter: ThroughputMeter = ThroughputMeter()
     ) {
         self.location = location
+        self.meter = meter
         self.name = name
         self.length = length
         self.transport = transport
@@ -25,11 +29,7 @@ public struct RemoteFile: Sendable {
     public typealias Content = (body: TransportBody, range: Range<UInt64>)
 
     /// Asks for a part, or for the whole file where `part` is nil. A host without support for Range requests sends the whole.
-    ///
-    /// - Parameter meter: shared by all requests of one transfer.
-    public func open(
-        _ part: Range<UInt64>?, meter: ThroughputMeter = ThroughputMeter()
-    ) async throws(TransferFailure) -> Content {
+    public func open(_ part: Range<UInt64>?) async throws(TransferFailure) -> Content {
         var request = TransportRequest(location, limit: length)
         request.meter = meter
         if let part { request.range = ByteRange(part.lowerBound...(part.upperBound - 1)) }
@@ -64,17 +64,25 @@ public struct RemoteFile: Sendable {
         _ wanted: Range<UInt64>, take: ([UInt8], _ offset: UInt64) throws(VaultError) -> Void
     ) async throws(VaultError) -> Bool {
         var missing = wanted
-        var failures = 0
+        var failures = noFailures
         while !missing.isEmpty {
             let before = missing.count
             do throws(TransferFailure) {
                 if try await transfer(&missing, take) { return wanted != 0..<length }
             } catch {
-                failures = missing.count < before ? 1 : failures + 1
-                try await RetryPolicy().wait(after: error, failures: failures, at: location)
+                failures.count(after: UInt64(before - missing.count))
+                try await wait(after: error, failures)
             }
         }
         return false
+    }
+
+    /// The count at the start of a transfer.
+    package var noFailures: HostFailures { HostFailures(meter) }
+
+    /// Waits before the next attempt. Throws the failure where none should be made, and when the task is cancelled.
+    package func wait(after failure: TransferFailure, _ failures: HostFailures) async throws(VaultError) {
+        try await RetryPolicy().wait(after: failure, failures: failures.count, at: location)
     }
 
     /// One request for what is missing. True when the host sent the whole file.
@@ -119,6 +127,36 @@ public struct TransferFailure: Error {
         self.error = error
         self.isLasting = isLasting
         self.retryAfter = retryAfter
+    }
+}
+
+/// Counts the failures of one host in a transfer. Bytes make up for a lost connection, but a few of them don't, and neither do all that
+/// come too slowly: such a host would keep its client busy for days.
+package struct HostFailures: Sendable {
+    package let meter: ThroughputMeter
+    private var lost = 0
+    /// Bytes since the count began.
+    private var progress: UInt64 = 0
+
+    /// The number of bytes that begins the count anew.
+    private static let worthwhile: UInt64 = 64 << 10
+
+    package init(_ meter: ThroughputMeter = ThroughputMeter()) { self.meter = meter }
+
+    /// Failures that count.
+    package var count: Int { max(lost, meter.slowWindows) }
+
+    package mutating func note(bytes: UInt64) {
+        progress += bytes
+        if progress >= Self.worthwhile { (progress, lost) = (0, 0) }
+    }
+
+    /// Counts a failure.
+    ///
+    /// - Parameter bytes: what came before it.
+    package mutating func count(after bytes: UInt64 = 0) {
+        note(bytes: bytes)
+        lost += 1
     }
 }
 

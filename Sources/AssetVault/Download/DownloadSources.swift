@@ -9,11 +9,7 @@ struct DownloadSources {
         let location: SiteLocation
         var wrongAnswers = 0
         var supportsRanges = true
-        /// Failures since it sent enough bytes.
-        var failures = 0
-        /// Bytes received since then.
-        var progress: UInt64 = 0
-        let meter = ThroughputMeter()
+        var failures = HostFailures()
     }
 
     private var sources: [Source]
@@ -23,9 +19,6 @@ struct DownloadSources {
 
     /// Number of times that one mirror may send wrong bytes: a bad piece is fetched again even from the only one.
     private static let tolerance = 2
-
-    /// Number of bytes that reset the count of failures: a host that ends each connection after a few would hold a client for days.
-    private static let worthwhile: UInt64 = 64 << 10
 
     /// - Parameter locations: not empty, the best one first.
     init(_ locations: [SiteLocation], retries: RetryPolicy) {
@@ -42,14 +35,10 @@ struct DownloadSources {
     }
 
     /// Measures all that this mirror sends of the pack.
-    var meter: ThroughputMeter { sources[current].meter }
+    var meter: ThroughputMeter { sources[current].failures.meter }
 
     /// Counts bytes of this mirror that are now in the file.
-    mutating func noteProgress(_ bytes: UInt64) {
-        sources[current].progress += bytes
-        guard sources[current].progress >= Self.worthwhile else { return }
-        (sources[current].progress, sources[current].failures) = (0, 0)
-    }
+    mutating func noteProgress(_ bytes: UInt64) { sources[current].failures.note(bytes: bytes) }
 
     /// Chooses the mirror to ask next. Returns how long to wait before. Throws the error when another attempt is useless.
     mutating func recover(from failure: TransferFailure) throws(VaultError) -> Duration {
@@ -64,16 +53,15 @@ struct DownloadSources {
             try drop(error)
             return .zero
         case .unavailable, .unreachable:
-            sources[current].failures += 1
-            let meter = sources[current].meter
-            // Bytes reset the count for lost connections, not for a host that is always too slow.
-            let failures = max(sources[current].failures, meter.slowWindows)
+            sources[current].failures.count()
+            let meter = meter
+            let failures = sources[current].failures.count
             guard failures < retries.attempts else {
                 try drop(error)
                 return .zero
             }
             // Every mirror is asked before any is waited for.
-            let mayTurn = sources.contains { $0.failures < failures }
+            let mayTurn = sources.contains { $0.failures.count < failures }
             turn()
             guard
                 let pause = retries.delay(

@@ -102,8 +102,8 @@ extension PackDownload {
         let part = sources.supportsRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
             sources.location, of: pack.id.description, length: pack.length, transport: transport,
-            remedy: "try another mirror or report it to the publisher")
-        let content = try await remote.open(part, meter: sources.meter)
+            remedy: "try another mirror or report it to the publisher", meter: sources.meter)
+        let content = try await remote.open(part)
         if part != nil, content.range == 0..<pack.length { sources.supportsRanges = false }
         return content
     }

@@ -13,6 +13,7 @@ struct FileCopy {
     /// Where it comes from.
     let location: SiteLocation
     let transport: any Transport
+    var meter = ThroughputMeter()
     let path: FilePath
     /// What has arrived; an interrupted copy continues in it.
     let partial: FilePath
@@ -34,7 +35,11 @@ struct FileCopy {
                 try copyReadable(old, to: file.file)
             }
             var arrival = PackArrival(pack, from: source, reusing: others)
-            try await arrival.complete(file, observe)
+            do throws(VaultError) { try await arrival.complete(file, observe) } catch {
+                // There is nothing to continue with.
+                if arrival.fetched == 0 { try? FileSystem.removeFile(partial) }
+                throw error
+            }
             fetched = arrival.fetched
         } else {
             fetched = try await download(to: file, observe)
@@ -74,7 +79,7 @@ struct FileCopy {
     private var source: RemoteFile {
         RemoteFile(
             location, of: target.path, length: target.length, transport: transport,
-            remedy: "name another host of the site")
+            remedy: "name another host of the site", meter: meter)
     }
 
     /// The partial file, locked.
@@ -114,11 +119,13 @@ struct FileCopy {
 private struct PackArrival {
     private let pack: PackManifest
     private let source: RemoteFile
+    private var failures: HostFailures
     private var others: ArraySlice<PackFile>
     private(set) var fetched: UInt64 = 0
 
     init(_ pack: PackManifest, from source: RemoteFile, reusing others: [PackFile]) {
         (self.pack, self.source, self.others) = (pack, source, others[...])
+        failures = source.noFailures
     }
 
     /// Fills the file, and saves it.
@@ -126,7 +133,6 @@ private struct PackArrival {
         var assembly = try PackAssembly(file, of: pack)
         _ = try await assembly.verifyTail()
         let isForAll = assembly.isEmpty && assembly.prefersSingleRequest(hasReusablePacks: !others.isEmpty)
-        var failures = 0
         while true {
             if !assembly.isTailUnverified {
                 var next = others
@@ -140,9 +146,9 @@ private struct PackArrival {
                 try await receive(try await source.open(part), into: &assembly, observe)
                 guard try wantsOther(than: wanted, &assembly) else { throw TransferFailure(wrongBytes) }
             } catch {
-                failures = assembly.receivedLength > before ? 1 : failures + 1
                 // What has arrived of a piece is kept, whoever sends the rest.
-                try await RetryPolicy().wait(after: error, failures: failures, at: source.location)
+                failures.count(after: assembly.receivedLength - min(before, assembly.receivedLength))
+                try await source.wait(after: error, failures)
             }
         }
         _ = try assembly.finish()

@@ -11,15 +11,19 @@ import VaultTransport
 struct SiteFiles: ~Copyable {
     let folder: FilePath
     private let source: Site
-    private let lock: Folder
+    private let lock: FileLock
+    /// Of all that comes from the other host.
+    private let meter = ThroughputMeter()
     /// Packs that are there, by their content keys: their pieces may be those of other versions.
     private var present: [ContentKeyID: [PackFile]] = [:]
     private(set) var fetchedBytes: UInt64 = 0
 
     /// - Parameter folder: an existing one.
     init(in folder: FilePath, from source: Site) throws(VaultError) {
-        let lock = try Folder(opening: folder)
-        guard try lock.tryLock(exclusive: true) else {
+        // Nobody else may open the lock file: who can read the folder could else lock it, too.
+        let partials = Self.partials(in: folder)
+        try FileSystem.createFolders(partials, permissions: 0o700)
+        guard let lock = try FileLock.tryAcquire(partials.appending("lock"), .exclusive) else {
             throw VaultError(
                 .busy, "another process copies or repairs this site", at: folder.string,
                 remedy: "try again when it is done")
@@ -41,7 +45,7 @@ struct SiteFiles: ~Copyable {
     private func copy(of target: TargetRecord) throws(VaultError) -> FileCopy {
         FileCopy(
             target: target, location: try source.location(ofTarget: target.hostedPath),
-            transport: source.transport, path: try Self.path(of: target, in: folder),
+            transport: source.transport, meter: meter, path: try Self.path(of: target, in: folder),
             partial: Self.partials(in: folder).appending("\(target.hashes.sha256?.hex ?? "file").part"))
     }
 
@@ -70,10 +74,14 @@ struct SiteFiles: ~Copyable {
         return true
     }
 
-    /// Ends the work.
-    consuming func finish() throws(VaultError) {
-        try FileSystem.removeTree(Self.partials(in: folder))
-        lock.unlock()
+    /// Ends the work, also of earlier runs that were interrupted.
+    consuming func finish() throws(VaultError) { try FileSystem.removeTree(Self.partials(in: folder)) }
+
+    /// What has arrived stays for the next run.
+    deinit {
+        let partials = Self.partials(in: folder)
+        guard (try? Folder(opening: partials).names().count) == 1 else { return }
+        try? FileSystem.removeTree(partials)
     }
 }
 

@@ -59,8 +59,10 @@ public struct SiteMirror: Sendable {
         var files = try SiteFiles(in: folder, from: site)
         let state: NewState
         do throws(VaultError) { state = try await newState(in: scratch.path) } catch {
-            if isNew, (try? Folder(opening: folder).names().isEmpty) == true {
-                try? FileSystem.removeTree(folder)
+            if isNew {
+                try? files.finish()
+                // Others may have put files there meanwhile.
+                if (try? Folder(opening: folder).names().isEmpty) == true { try? FileSystem.removeTree(folder) }
             }
             throw error
         }

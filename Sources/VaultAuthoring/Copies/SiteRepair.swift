@@ -34,8 +34,9 @@ public struct SiteRepair: Sendable {
     public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> RepairReport {
         var report = RepairReport(subject: folder)
         var files = try SiteFiles(in: folder, from: mirror)
-        let metadata = try await soundMetadata()
-        let tree = try await tree(of: metadata)
+        var metadata = try await soundMetadata()
+        let tree = try await tree(of: &metadata)
+        if metadata.hasTimestamp { report.warnings = await newerState(than: tree, metadata.roots) }
         files.note(PublishedPacks(ofAllChannelsOf: tree).packs)
         for target in tree.hostedRecords {
             await repair(target, with: &files, &report, observe)
@@ -111,16 +112,18 @@ extension SiteRepair {
     }
 
     /// What the folder's timestamp lists; without a sound one, what the mirror's does.
-    private func tree(of metadata: SoundMetadata) async throws(VaultError) -> TargetTree {
+    private func tree(of metadata: inout SoundMetadata) async throws(VaultError) -> TargetTree {
         let pin = metadata.roots.first?.bytes
         let isOwn = metadata.hasTimestamp
         let now = isOwn ? UTCTime.earliest : now
         var tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
-        if !tree.refusals.isEmpty {
-            var other = metadata
-            other.prefersHostForTeams = true
-            let again = try await TargetTree.verifying(other, pinnedRoot: pin, now: now)
-            if again.refusals.count < tree.refusals.count { tree = again }
+        while true {
+            let damaged = tree.refusals.map(\.role).filter {
+                !OwnRoles.contains($0) && !metadata.rolesOfHost.contains($0)
+            }
+            guard !damaged.isEmpty else { break }
+            metadata.rolesOfHost.formUnion(damaged)
+            tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
         }
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
         guard tree.chain.root.usesConsistentSnapshots else {
@@ -132,22 +135,36 @@ extension SiteRepair {
         return tree
     }
 
-    /// Throws `untrusted` where the mirror's timestamp lists less than the folder has.
+    /// Throws `untrusted` where the mirror's timestamp lists less than the folder has. Damaged files count: they may have been the newest.
     private func requireNothingNewer(
         than tree: TargetTree, in metadata: SoundMetadata
     ) throws(VaultError) {
         let listed = [tree.chain.snapshot.document] + tree.targetsRoles.map(\.document)
         let versions = Dictionary(listed.map { ($0.role, $0.version) }) { first, _ in first }
         for file in try metadata.own.versions() {
-            guard let role = file.role, let version = versions[role], file.version > version,
-                let bytes = try? metadata.own.metadata(named: file.hostedName, limit: role.sizeLimit),
-                metadata.isSound(bytes, named: file.hostedName)
-            else { continue }
+            guard let version = file.role.flatMap({ versions[$0] }), file.version > version else { continue }
             throw VaultError(
                 .untrusted, "it is newer than what the mirror lists, version \(version): the mirror is older",
                 at: metadata.own.place(of: file.hostedName),
-                remedy: "name a host that has the newest state, or upload the site again")
+                remedy:
+                    "name a host that has the newest state, or upload the site again; remove the file if it was never published")
         }
+    }
+
+    /// A timestamp that was put back is as valid as the newest one: only another host tells them apart.
+    private func newerState(than tree: TargetTree, _ roots: [VerifiedRoot]) async -> [Finding] {
+        let (role, version) = (MetadataRole.timestamp, tree.chain.timestamp.version)
+        guard let bytes = try? await mirror.metadata(named: role.fileName, limit: role.sizeLimit),
+            let found = try? UnverifiedMetadata(parsing: bytes, as: role, place: role.fileName),
+            roots.last?.trust(in: .timestamp).isMet(by: found) == true, found.document.version > version
+        else { return [] }
+        return [
+            .warning(
+                "mirror-ahead",
+                "the mirror has timestamp version \(found.document.version), and the site \(version), whose state was repaired",
+                at: mirror.place(of: role.fileName),
+                remedy: "if the site was not meant to go back, bring it to the newest state with 'mirror' or 'upload'")
+        ]
     }
 
     /// Writes what differs, each file before those that list it; and earlier files that are damaged.
@@ -198,4 +215,5 @@ public struct RepairReport: Sendable {
     public internal(set) var fetchedBytes: UInt64 = 0
     /// Files that are still damaged or missing, and why.
     public internal(set) var failures: [VaultError] = []
+    public internal(set) var warnings: [Finding] = []
 }

@@ -9,8 +9,8 @@ struct SoundMetadata: MetadataSource {
     private let host: any MetadataSource
     /// From the first one on that either has.
     let roots: [VerifiedRoot]
-    /// Whether a team's file comes from the host: here its keys are not known.
-    var prefersHostForTeams = false
+    /// Teams whose files come from the host. Their keys are not known here, so whoever verifies all tells which files are damaged.
+    var rolesOfHost: Set<MetadataRole> = []
 
     /// - Parameter pinned: a root that the site must follow from.
     init(in own: MetadataFolder, or host: any MetadataSource, pinned: VerifiedRoot) async {
@@ -67,7 +67,9 @@ struct SoundMetadata: MetadataSource {
             let found = try? UnverifiedMetadata(parsing: bytes, as: role, place: name),
             file == nil || file?.version == found.document.version
         else { return false }
-        if role.topLevel == nil, !OwnRoles.contains(role) { return !prefersHostForTeams }
+        if role.topLevel == nil, !OwnRoles.contains(role) {
+            return !rolesOfHost.contains(role)
+        }
         return roots.contains { $0.trust(in: role.type).isMet(by: found) }
     }
 }

@@ -109,6 +109,7 @@ struct Repair: LongCommand {
             Site(try SiteLocation(source), transport: try client.connection.transport()), showing: bars)
         bars.finish()
         report.answer(asJSON: json)
+        Console.warn(of: report.warnings)
         guard let last = report.failures.last else { return }
         for error in report.failures.dropLast() { Console.error(error) }
         throw last
@@ -149,6 +150,7 @@ extension RepairReport: Report {
             .texts("repaired") { $0.repaired },
             .lines { $0.repaired.map { "repaired  \($0)" } },
             .lines { [$0.verdict] },
+            .texts("warnings") { $0.warnings.map(\.worded) }.onlyJSON,
             .table("failures", Finding.columns) { $0.failures.map { Finding($0) } }.onlyJSON,
         ]
     }

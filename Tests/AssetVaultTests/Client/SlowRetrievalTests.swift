@@ -1,9 +1,12 @@
 import FaultServer
 import Synchronization
+import SystemPackage
 import Testing
 import VaultAuthoring
+import VaultBase
 import VaultFileSystem
 import VaultHTTP
+import VaultSite
 import VaultTransport
 
 @testable import AssetVault
@@ -63,6 +66,28 @@ import VaultTransport
         let before = world.server.packBytes
         try await world.client().ensureLocalAvailability(of: one)
         #expect(world.server.packBytes - before < World.one.count)
+    }
+
+    /// A copy of the whole site ends, too, whether the host is too slow or ends each connection after a few bytes.
+    @Test func copies() async throws {
+        let answers: [FaultServer.Answer] = [
+            .changed { $0.pace = (35_000, .milliseconds(100)) }, .cut(after: 8),
+        ]
+        for answer in answers {
+            let before = world.server.packs.count
+            world.answer { _ in answer }
+            let location = try SiteLocation(world.server.url)
+            let copy = SiteMirror(
+                of: Site(
+                    location,
+                    transport: PackTransport(base: SchemeTransport(), packs: transport(window: .milliseconds(300)))),
+                in: FilePath(world.place.root).appending("copy"),
+                pinnedRoot: try world.place.trustedRoot, scratch: FilePath(world.place.root),
+                now: .now)
+            let error = await #expect(throws: VaultError.self) { try await copy.run() }
+            #expect(error?.category == .unavailable)
+            #expect((2...10).contains(world.server.packs.count - before))
+        }
     }
 
     /// A host that is busy before each few bytes is a slow one, although these bytes reset the count of its failures.
@@ -226,5 +251,16 @@ import VaultTransport
             whole = end
         }
         return whole + (footer - index) + 192
+    }
+}
+
+/// A transport for metadata, and one for packs.
+private struct PackTransport: Transport {
+    let base: SchemeTransport
+    let packs: SchemeTransport
+
+    func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
+        let isForPack = request.location.description.hasSuffix(".avpack")
+        return try await (isForPack ? packs : base).get(request)
     }
 }

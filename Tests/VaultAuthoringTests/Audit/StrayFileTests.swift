@@ -46,6 +46,13 @@ import VaultSite
         #expect(!text.contains("PRIVATE") && !text.contains("\"k\""))
     }
 
+    @Test func findsWhatLiesDeep() async throws {
+        let vault = try await TestVault.published()
+        let folder = (0..<60).map { "folder\($0)" }.joined(separator: "/")
+        try vault.write(vault.read(vault.vaultKeys), to: vault.site.appending("\(folder)/vault.txt"))
+        #expect(vault.codes(in: try await vault.audit()) == ["\(folder)/vault.txt": "secret-key"])
+    }
+
     @Test(arguments: ["", "metadata", "metadata/timestamp.json", "targets/packs"])
     func findsWhatEverybodyMayChange(name: String) async throws {
         let vault = try await TestVault.published()

@@ -66,8 +66,8 @@ public final class AuditLedger: Sendable {
         }
     }
 
-    /// The order in which files are verified, as indices: the given one, or with a budget damaged ones first, then those that were never
-    /// verified, then those that were verified longest ago.
+    /// The order in which files are verified, as indices: the given one, or with a budget those that were never verified, then those that
+    /// were verified longest ago. What failed comes before its turn.
     ///
     /// - Parameters:
     ///   - withKeys: whether verifications without keys count for nothing.
@@ -78,12 +78,39 @@ public final class AuditLedger: Sendable {
             if !keepsUnlisted { progress.unlisted = [] }
             guard !budget.isUnlimited else { return Array(targets.indices) }
             progress.byteLimit = budget.bytes(of: progress.state.packs.saturatingSum(\.length))
-            let turns = targets.map { target in
-                progress.state.index(of: target).map { progress.state.packs[$0].turn(withKeys: withKeys) }
-                    ?? AuditState.Pack.firstTurn
+            let known = targets.map { target in
+                progress.state.index(of: target).map { progress.state.packs[$0] }
             }
-            return targets.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }
+            let turns = known.map { $0?.turn(withKeys: withKeys) ?? AuditState.Pack.firstTurn }
+            let order = targets.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }
+            return Self.forwarding(
+                order.filter { known[$0]?.isUrgent == true }, in: order, lengths: targets.map(\.length),
+                upTo: progress.byteLimit.map { $0 / 2 } ?? 0)
         }
+    }
+
+    /// Moves what is urgent to the front, as far as it has no more bytes than the rest before it, or than `free`: a large damaged pack
+    /// would else be all that each run verifies.
+    private static func forwarding(
+        _ urgent: [Int], in order: [Int], lengths: [UInt64], upTo free: UInt64
+    ) -> [Int] {
+        var urgent = urgent[...]
+        var (ordered, isOrdered) = ([Int](), Set<Int>())
+        var (urgentBytes, otherBytes) = (UInt64(0), UInt64(0))
+        for index in order {
+            while let next = urgent.first {
+                let bytes = [urgentBytes, lengths[next]].saturatingSum { $0 }
+                guard isOrdered.contains(next) || bytes <= max(otherBytes, free) else { break }
+                urgent.removeFirst()
+                guard isOrdered.insert(next).inserted else { continue }
+                urgentBytes = bytes
+                ordered.append(next)
+            }
+            guard isOrdered.insert(index).inserted else { continue }
+            otherBytes = [otherBytes, lengths[index]].saturatingSum { $0 }
+            ordered.append(index)
+        }
+        return ordered
     }
 
     /// Whether the budget allows another file. One is always verified.
@@ -122,6 +149,7 @@ public final class AuditLedger: Sendable {
             let coverage = progress.state.coverage(overdueDays: overdueDays, at: now)
             var findings = progress.state.growth(to: coverage.listed, at: place)
             findings += progress.state.overdue(coverage, at: place, now: now)
+            findings += progress.state.knownDamage(at: place)
             progress.state.runs.append(
                 AuditState.Run(
                     time: now, seconds: (ContinuousClock.now - start).components.seconds,

@@ -66,6 +66,19 @@ extension AuditState {
         ].compactMap(\.self)
     }
 
+    /// Damage that earlier runs have found, and that this one has not looked at again.
+    func knownDamage(at place: String) -> [Finding] {
+        let damaged = packs.filter { $0.result == .failed && !$0.isTriedInThisRun }
+        guard let first = damaged.first else { return [] }
+        let time = first.failed.map { ", at \($0)" } ?? ""
+        return [
+            Finding(
+                .error(.corrupt), "known-damage",
+                "\(damaged.count.counting("pack")) failed when last verified, such as \(first.path.excerpt)\(time), and this run had other ones to verify",
+                at: place, remedy: "repair them, and let a run verify all")
+        ]
+    }
+
     /// Nil for no packs.
     private static func finding(
         _ code: Finding.Code, _ packs: [Pack], _ problem: String, at place: String
@@ -93,7 +106,7 @@ extension AuditState {
 }
 
 extension AuditState.Pack {
-    /// Of what was damaged, and of what is not remembered.
+    /// Of what is not remembered.
     static let firstTurn = Int64.min
 
     fileprivate init?(_ target: TargetRecord, seen: UTCTime) {
@@ -106,6 +119,7 @@ extension AuditState.Pack {
         seen = min(known.seen, now)
         verified = known.verified.flatMap { $0 <= now ? $0 : nil }
         keyed = known.keyed.flatMap { $0 <= now ? $0 : nil }
+        failed = known.failed.flatMap { $0 <= now ? $0 : nil }
         result = known.result
     }
 
@@ -113,19 +127,23 @@ extension AuditState.Pack {
 
     /// The file with the lowest number is verified first.
     func turn(withKeys: Bool) -> Int64 {
-        if result == .failed { return Self.firstTurn }
         // What the keys don't open takes turns with the others.
         let last = withKeys && result != .locked ? keyed : verified
-        return last?.secondsSince1970 ?? Self.firstTurn + 1
+        return (failed ?? last)?.secondsSince1970 ?? Self.firstTurn
     }
 
+    /// Whether it is verified again before its turn.
+    var isUrgent: Bool { result == .failed || result == .unread }
+
     mutating func note(_ errors: [VaultError], withKeys: Bool, at now: UTCTime) {
+        isTriedInThisRun = true
         guard errors.allSatisfy({ $0.category == .key }) else {
-            result = .failed
+            result = errors.allSatisfy(\.isHostFailure) ? .unread : .failed
+            failed = now
             return
         }
         result = errors.isEmpty ? .sound : .locked
-        (verified, isVerifiedInThisRun) = (now, true)
+        (verified, failed, isVerifiedInThisRun) = (now, nil, true)
         if withKeys, errors.isEmpty { keyed = now }
     }
 }

@@ -9,8 +9,10 @@ struct AuditState {
     struct Pack {
         enum Result: String {
             case sound
-            /// Damaged, missing, or its host failed.
+            /// Damaged or missing.
             case failed
+            /// Its host failed.
+            case unread
             /// Its bytes are sound, and no given key opens it.
             case locked
         }
@@ -24,8 +26,11 @@ struct AuditState {
         var verified: UTCTime?
         /// The same of all its files, with keys.
         var keyed: UTCTime?
+        /// When it failed, or was not read; nil where it was last found to be sound.
+        var failed: UTCTime?
         var result = Result.sound
-        /// Not in the file.
+        /// These are not in the file.
+        var isTriedInThisRun = false
         var isVerifiedInThisRun = false
 
         /// In the order of the digests.
@@ -178,7 +183,7 @@ extension AuditState.Pack {
         else { throw AuditState.invalid("packs", at: place) }
         self.init(
             digest: digest, path: try json.string("path", at: place), length: length, seen: seen,
-            verified: try time("verified"), keyed: try time("keyed"))
+            verified: try time("verified"), keyed: try time("keyed"), failed: try time("failed"))
         if let text = try json.optionalString("result", at: place) {
             guard let result = Result(rawValue: text) else { throw AuditState.invalid("result", at: place) }
             self.result = result
@@ -192,6 +197,7 @@ extension AuditState.Pack {
         ]
         json["verified"] = verified.map { .string($0.description) }
         json["keyed"] = keyed.map { .string($0.description) }
+        json["failed"] = failed.map { .string($0.description) }
         json["result"] = result == .sound ? nil : .string(result.rawValue)
         return json
     }
