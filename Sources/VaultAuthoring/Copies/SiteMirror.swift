@@ -62,7 +62,9 @@ public struct SiteMirror: Sendable {
             if isNew {
                 try? files.finish()
                 // Others may have put files there meanwhile.
-                if (try? Folder(opening: folder).names().isEmpty) == true { try? FileSystem.removeTree(folder) }
+                if (try? Folder(opening: folder).names().isEmpty) == true {
+                    try? FileSystem.removeTree(folder)
+                }
             }
             throw error
         }

@@ -147,7 +147,8 @@ extension SiteRepair {
                 .untrusted, "it is newer than what the mirror lists, version \(version): the mirror is older",
                 at: metadata.own.place(of: file.hostedName),
                 remedy:
-                    "name a host that has the newest state, or upload the site again; remove the file if it was never published")
+                    "name a host that has the newest state, or upload the site again; remove the file if it was never published"
+            )
         }
     }
 
@@ -163,7 +164,9 @@ extension SiteRepair {
                 "mirror-ahead",
                 "the mirror has timestamp version \(found.document.version), and the site \(version), whose state was repaired",
                 at: mirror.place(of: role.fileName),
-                remedy: "if the site was not meant to go back, bring it to the newest state with 'mirror' or 'upload'")
+                remedy:
+                    "if the site was not meant to go back, bring it to the newest state with 'mirror' or 'upload'"
+            )
         ]
     }
 

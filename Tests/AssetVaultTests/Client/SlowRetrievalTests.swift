@@ -80,7 +80,8 @@ import VaultTransport
             let copy = SiteMirror(
                 of: Site(
                     location,
-                    transport: PackTransport(base: SchemeTransport(), packs: transport(window: .milliseconds(300)))),
+                    transport: PackTransport(
+                        base: SchemeTransport(), packs: transport(window: .milliseconds(300)))),
                 in: FilePath(world.place.root).appending("copy"),
                 pinnedRoot: try world.place.trustedRoot, scratch: FilePath(world.place.root),
                 now: .now)
