@@ -85,6 +85,13 @@ public struct OpenFile: OpenHandle, ~Copyable, Sendable {
     }
 }
 
+/// An open file that is shared by several tasks.
+public final class OpenFileReference: Sendable {
+    public let file: OpenFile
+
+    public init(_ file: consuming OpenFile) { self.file = file }
+}
+
 /// The common part of ``OpenFile`` and ``Folder``: a descriptor and the path that it was opened by.
 public protocol OpenHandle: ~Copyable {
     /// The path that it was opened by, for messages.

@@ -48,9 +48,9 @@ struct HTTPResponseHead {
     private func body(length: UInt64?) throws(VaultError) -> TransportBody {
         let (body, transport, meter, wait) = (http.body, transport, request.meter, wait)
         let place = request.location.description
-        return try TransportBody(
-            for: request, length: length, entityTag: http.only("ETag").flatMap(EntityTag.init)
-        ) { HTTPBodyChunks(body, through: transport, meter: meter, after: wait, place: place) }
+        return try TransportBody(for: request, length: length) {
+            HTTPBodyChunks(body, through: transport, meter: meter, after: wait, place: place)
+        }
     }
 
     /// Sizes, ranges and digests are those of the unencoded file.

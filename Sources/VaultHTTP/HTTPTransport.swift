@@ -117,10 +117,7 @@ public final class HTTPTransport: Transport {
         -> HTTPClientResponse
     {
         var headers = HTTPHeaders()
-        if let range = request.range {
-            headers.add(name: "Range", value: range.headerValue)
-            if let tag = request.ifRange { headers.add(name: "If-Range", value: tag.text) }
-        }
+        if let range = request.range { headers.add(name: "Range", value: range.headerValue) }
         return try await send(headers, to: url, for: request.location)
     }
 

@@ -2,14 +2,12 @@
 public struct ByteRange: Hashable, Sendable {
     /// The offset of the first byte.
     public let first: UInt64
-    /// The offset of the last byte; nil requests everything up to the end.
-    public let last: UInt64?
+    /// The offset of the last byte, which may be after the end of the file.
+    public let last: UInt64
 
     public init(_ bytes: ClosedRange<UInt64>) { (first, last) = (bytes.lowerBound, bytes.upperBound) }
 
-    public init(_ bytes: PartialRangeFrom<UInt64>) { (first, last) = (bytes.lowerBound, nil) }
-
-    package var headerValue: String { "bytes=\(first)-\(last.map(String.init) ?? "")" }
+    package var headerValue: String { "bytes=\(first)-\(last)" }
 }
 
 /// The received bytes and the size of the whole file: `Content-Range: bytes 0-499/1234`.
@@ -45,7 +43,7 @@ public struct ContentRange: Hashable, Sendable {
 
     /// Whether this is the requested range, up to the end of the file.
     package func matches(_ requested: ByteRange) -> Bool {
-        first == requested.first && last == min(requested.last ?? .max, total - 1)
+        first == requested.first && last == min(requested.last, total - 1)
     }
 
     private static func boundsAndTotal(_ text: String) -> (Substring, UInt64?)? {
@@ -56,20 +54,5 @@ public struct ContentRange: Hashable, Sendable {
 
     private static func number(_ text: Substring) -> UInt64? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
-    }
-}
-
-/// A strong entity tag: equal tags mean equal content (RFC 9110, section 8.8.3).
-public struct EntityTag: Hashable, Sendable {
-    /// With its quotation marks.
-    public let text: String
-
-    /// Nil unless it is a strong tag of at most 256 visible ASCII characters in quotation marks.
-    public init?(_ text: String) {
-        let bytes = text.utf8
-        guard (2...258).contains(bytes.count), bytes.first == 0x22, bytes.last == 0x22,
-            bytes.dropFirst().dropLast().allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 })
-        else { return nil }
-        self.text = text
     }
 }

@@ -19,37 +19,24 @@ public struct FileTransport: Transport {
         } catch  where error.category == .missing {
             return .absent
         }
-        let status = try file.status()
-        let tag = EntityTag(
-            "\"\([status.inode, status.size, UInt64(bitPattern: status.modified)].map { String($0, radix: 16) }.joined(separator: "-"))\""
-        )
-        let shared = SharedFile(file)
+        let size = try file.status().size
+        let shared = OpenFileReference(file)
         func body(_ offset: UInt64, _ length: UInt64) throws(VaultError) -> TransportBody {
-            try TransportBody(for: request, length: length, entityTag: tag) {
+            try TransportBody(for: request, length: length) {
                 FileChunks(file: shared, offset: offset, remaining: length)
             }
         }
-        guard let range = request.range, request.ifRange == nil || request.ifRange == tag else {
-            return .whole(try body(0, status.size))
-        }
-        guard range.first < status.size,
-            let part = ContentRange(
-                first: range.first, last: min(range.last ?? .max, status.size - 1), total: status.size)
-        else { return .outOfRange(total: status.size) }
+        guard let range = request.range else { return .whole(try body(0, size)) }
+        guard range.first < size,
+            let part = ContentRange(first: range.first, last: min(range.last, size - 1), total: size)
+        else { return .outOfRange(total: size) }
         return .part(part, try body(part.first, part.length))
     }
 }
 
-/// A file kept open by a body.
-private final class SharedFile: Sendable {
-    let file: OpenFile
-
-    init(_ file: consuming OpenFile) { self.file = file }
-}
-
 /// A part of a file in chunks; shorter when the file shrinks meanwhile.
 private struct FileChunks: ChunkSource {
-    let file: SharedFile
+    let file: OpenFileReference
     var offset: UInt64
     var remaining: UInt64
 

@@ -92,8 +92,6 @@ public struct TransportRequest: Sendable {
     public var location: SiteLocation
     /// The requested part; nil requests the whole file.
     public var range: ByteRange?
-    /// The part is sent only if the file still has this tag, else the whole file (`If-Range`).
-    public var ifRange: EntityTag?
     /// The maximum length of the body in bytes; where the host ignores `range`, that is the whole file's.
     public var limit: UInt64
     /// The only hosts that may be contacted, by redirects too; nil for all that the transport allows.
@@ -105,12 +103,9 @@ public struct TransportRequest: Sendable {
     /// the request.
     public var willDiscard: @Sendable (UInt64) throws(VaultError) -> Void = { _ throws(VaultError) in }
 
-    public init(
-        _ location: SiteLocation, range: ByteRange? = nil, ifRange: EntityTag? = nil, limit: UInt64
-    ) {
+    public init(_ location: SiteLocation, range: ByteRange? = nil, limit: UInt64) {
         self.location = location
         self.range = range
-        self.ifRange = ifRange
         self.limit = limit
     }
 }
@@ -149,8 +144,6 @@ public struct TransportBody: AsyncSequence, Sendable {
 
     /// The length in bytes, if the host declared it.
     public let length: UInt64?
-    /// The entity tag of the file at this host, if the host sent a strong one.
-    public let entityTag: EntityTag?
 
     private var chunks: SingleUse
     private let limit: UInt64
@@ -158,14 +151,12 @@ public struct TransportBody: AsyncSequence, Sendable {
 
     /// - Throws: `.corrupt` when the declared length is over the request's limit.
     package init(
-        for request: TransportRequest, length: UInt64?, entityTag: EntityTag?,
-        chunks: @escaping @Sendable () -> any ChunkSource
+        for request: TransportRequest, length: UInt64?, chunks: @escaping @Sendable () -> any ChunkSource
     ) throws(VaultError) {
         place = request.location.description
         limit = request.limit
         if let length, length > limit { throw Self.tooLong(limit: limit, place: place) }
         self.length = length
-        self.entityTag = entityTag
         self.chunks = SingleUse(chunks)
     }
 
@@ -174,13 +165,12 @@ public struct TransportBody: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - chunks: The bytes as they arrive. Its errors end the body: a `VaultError` as it is, others as `.unavailable`.
     ///   - length: In bytes; nil if the host did not declare it.
-    ///   - entityTag: The strong tag of the file, if the host sent one.
     /// - Throws: `.corrupt` when the declared length is over the request's limit.
     public init<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, for request: TransportRequest, length: UInt64?, entityTag: EntityTag? = nil
+        _ chunks: Chunks, for request: TransportRequest, length: UInt64?
     ) throws(VaultError) where Chunks.Element == [UInt8] {
         let place = request.location.description
-        try self.init(for: request, length: length, entityTag: entityTag) {
+        try self.init(for: request, length: length) {
             AdoptedChunks(source: chunks.makeAsyncIterator(), place: place)
         }
     }

@@ -19,7 +19,7 @@ import VaultTransport
             #expect(whole.length == 700_000)
             #expect(try await whole.collected() == Self.content)
             for (range, first, last) in [
-                (ByteRange(5...299_999), 5, 299_999), (ByteRange(699_999...), 699_999, 699_999),
+                (ByteRange(5...299_999), 5, 299_999), (ByteRange(699_999...700_000), 699_999, 699_999),
                 (ByteRange(10...9_000_000), 10, 699_999), (ByteRange(0...0), 0, 0),
             ] {
                 let (found, body) = try await ask(range).part
@@ -27,23 +27,10 @@ import VaultTransport
                 #expect(body.length == found.length)
                 #expect(try await body.collected() == Array(Self.content[first...last]))
             }
-            guard case .outOfRange(total: 700_000) = try await ask(ByteRange(700_000...)) else {
+            guard case .outOfRange(total: 700_000) = try await ask(ByteRange(700_000...700_001)) else {
                 Issue.record("not out of range")
                 return
             }
-        }
-    }
-
-    @Test func ifRangeComparesTheEntityTag() async throws {
-        try await withSite { site, transport in
-            let file = try site.appending("dir/file.bin")
-            let tag = try #require(try await transport.get(TransportRequest(file)).whole.entityTag)
-            let request = TransportRequest(file, range: ByteRange(1...2), ifRange: tag)
-            #expect(try await transport.get(request).part.range.length == 2)
-            try Data("other".utf8).write(to: URL(filePath: try #require(file.path).string), options: .atomic)
-            let whole = try await transport.get(request).whole
-            #expect(whole.entityTag != tag)
-            #expect(try await whole.collected() == Array("other".utf8))
         }
     }
 

@@ -26,7 +26,7 @@ import VaultTransport
         // The connection ends normally; only the length is wrong.
         let response = "HTTP/1.1 206 P\r\nContent-Range: bytes 0-99/100\r\nConnection: close\r\n\r\nonly this"
         try await withFaultServer(.send(response), .close) { server in
-            let request = TransportRequest(try server.location(), range: ByteRange(0...))
+            let request = TransportRequest(try server.location(), range: ByteRange(0...99))
             let error = await failure { _ = try await fetch(request) }
             #expect(error?.category == .unavailable)
             #expect(error?.problem == "the body ended after 9 of 100 bytes")

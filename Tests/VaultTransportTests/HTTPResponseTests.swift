@@ -10,11 +10,9 @@ import VaultTransport
     private static let partial = "HTTP/1.1 206 Partial Content\r\n"
 
     @Test func readsAWholeFile() async throws {
-        try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\nETag: \"a-1\"\r\n\r\nhello")) {
-            server in
+        try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\n\r\nhello")) { server in
             let body = try await HTTPTransport().get(TransportRequest(server.location("dir/file.bin"))).whole
             #expect(body.length == 5)
-            #expect(body.entityTag == EntityTag("\"a-1\""))
             #expect(try await body.collected() == Array("hello".utf8))
             let head = try #require(server.requests.first)
             #expect(head.hasPrefix("GET /dir/file.bin HTTP/1.1\r\n"))
@@ -35,19 +33,16 @@ import VaultTransport
         }
     }
 
-    @Test func readsAPartWithIfRange() async throws {
-        let response =
-            "\(Self.partial)Content-Range: bytes 2-4/9\r\nContent-Length: 3\r\nETag: \"a\"\r\n\r\nllo"
+    @Test func readsAPart() async throws {
+        let response = "\(Self.partial)Content-Range: bytes 2-4/9\r\nContent-Length: 3\r\n\r\nllo"
         try await withFaultServer(.send(response)) { server in
-            let request = TransportRequest(
-                try server.location(), range: ByteRange(2...4), ifRange: EntityTag("\"a\""))
+            let request = TransportRequest(try server.location(), range: ByteRange(2...4))
             let (range, body) = try await HTTPTransport().get(request).part
             #expect((range.first, range.last, range.total, range.length) == (2, 4, 9, 3))
             #expect(body.length == 3)
-            #expect(body.entityTag == EntityTag("\"a\""))
             #expect(try await body.collected() == Array("llo".utf8))
             let head = try #require(server.requests.first).lowercased()
-            #expect(head.contains("\r\nrange: bytes=2-4") && head.contains("\r\nif-range: \"a\""))
+            #expect(head.contains("\r\nrange: bytes=2-4"))
         }
     }
 
@@ -56,10 +51,10 @@ import VaultTransport
             server in
             // Without `Content-Length` the part has the length of its range.
             let (range, body) = try await HTTPTransport()
-                .get(TransportRequest(server.location(), range: ByteRange(7...))).part
+                .get(TransportRequest(server.location(), range: ByteRange(7...8))).part
             #expect((range.first, range.last, body.length) == (7, 8, 2))
             #expect(try await body.collected() == Array("yz".utf8))
-            #expect(server.requests.first?.contains("bytes=7-\r\n") == true)
+            #expect(server.requests.first?.contains("bytes=7-8\r\n") == true)
             // A last byte after the end is clamped.
             let longer = TransportRequest(try server.location(), range: ByteRange(7...100))
             #expect(try await HTTPTransport().get(longer).part.range.last == 8)
@@ -121,7 +116,7 @@ import VaultTransport
     func rangeAfterTheEnd(contentRange: String, total: UInt64?) async throws {
         let response = "HTTP/1.1 416 No\r\nContent-Range: \(contentRange)\r\nContent-Length: 0\r\n\r\n"
         try await withFaultServer(.send(response)) { server in
-            let request = TransportRequest(try server.location(), range: ByteRange(9...))
+            let request = TransportRequest(try server.location(), range: ByteRange(9...10))
             guard case .outOfRange(let found) = try await HTTPTransport().get(request) else {
                 Issue.record("not out of range")
                 return
@@ -146,17 +141,6 @@ import VaultTransport
             #expect(error?.category == .unavailable)
             #expect(error?.remedy.contains(remedy) == true, "\(String(describing: error))")
             #expect(error?.place == "\(server.base)/file")
-        }
-    }
-
-    @Test(arguments: [
-        "W/\"a\"", "a", "\"a\"b\"", "\"a b\"", "\"\u{e9}\"", "\"" + String(repeating: "a", count: 300) + "\"",
-    ])
-    func ignoresInvalidEntityTags(tag: String) async throws {
-        #expect(EntityTag(tag) == nil)
-        try await withFaultServer(.send("\(Self.ok)Content-Length: 0\r\nETag: \(tag)\r\n\r\n")) { server in
-            let body = try await HTTPTransport().get(TransportRequest(server.location())).whole
-            #expect(body.entityTag == nil)
         }
     }
 }

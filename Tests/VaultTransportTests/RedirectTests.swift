@@ -41,12 +41,11 @@ import VaultTransport
                 ? [.send("HTTP/1.1 302 F\r\nLocation: /0?signed=yes\r\nContent-Length: 0\r\n\r\n")]
                 : [.send("HTTP/1.1 206 P\r\nContent-Range: bytes 1-2/9\r\nContent-Length: 2\r\n\r\nab")]
         } _: { server in
-            let request = TransportRequest(
-                try server.location("1"), range: ByteRange(1...2), ifRange: EntityTag("\"a\""))
+            let request = TransportRequest(try server.location("1"), range: ByteRange(1...2))
             #expect(try await HTTPTransport().get(request).part.body.collected() == Array("ab".utf8))
             let last = try #require(server.requests.last)
             #expect(last.hasPrefix("GET /0?signed=yes "))
-            #expect(last.contains("bytes=1-2") && last.contains("\"a\""))
+            #expect(last.contains("bytes=1-2"))
         }
     }
 

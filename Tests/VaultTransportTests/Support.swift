@@ -18,8 +18,8 @@ extension TransportLimits {
 }
 
 extension TransportRequest {
-    init(_ location: SiteLocation, range: ByteRange? = nil, ifRange: EntityTag? = nil) {
-        self.init(location, range: range, ifRange: ifRange, limit: 1 << 20)
+    init(_ location: SiteLocation, range: ByteRange? = nil) {
+        self.init(location, range: range, limit: 1 << 20)
     }
 }
 

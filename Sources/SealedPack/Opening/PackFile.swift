@@ -3,13 +3,6 @@ public import VaultBase
 import VaultCrypto
 public import VaultFileSystem
 
-/// An open file that is shared by several tasks.
-public final class OpenFileReference: Sendable {
-    public let file: OpenFile
-
-    public init(_ file: consuming OpenFile) { self.file = file }
-}
-
 /// A pack whose header and footer are sound, and match its manifest if there is one. Pieces and catalog are not
 /// verified.
 public final class PackFile: Sendable {

@@ -226,16 +226,6 @@ public struct MirrorReport: Sendable {
     /// Nil where nothing was to be removed.
     public internal(set) var pruned: SitePruning.Plan?
 
-    init(
-        folder: FilePath, version: Int64, earlierVersion: Int64?, isDryRun: Bool, warnings: [Finding]
-    ) {
-        self.folder = folder
-        self.version = version
-        self.earlierVersion = earlierVersion
-        self.isDryRun = isDryRun
-        self.warnings = warnings
-    }
-
     mutating func add(_ target: TargetRecord) {
         files.append(File(path: "targets/\(target.hostedPath)", length: target.length))
     }

@@ -41,18 +41,9 @@ public struct SealingResult: Sendable {
     /// Pieces reused from the previous version.
     public let reusedPieces: UInt32
     /// Pieces that could not be reused, and were sealed again to the same bytes.
-    public let repeatedPieces: UInt32
+    public internal(set) var repeatedPieces: UInt32 = 0
     /// Pieces of the previous version that could not be reused, and whose content was sealed to other bytes.
-    public let missedPieces: [Int]
-
-    public init(
-        manifest: PackManifest, reusedPieces: UInt32, repeatedPieces: UInt32 = 0, missedPieces: [Int] = []
-    ) {
-        self.manifest = manifest
-        self.reusedPieces = reusedPieces
-        self.repeatedPieces = repeatedPieces
-        self.missedPieces = missedPieces
-    }
+    public internal(set) var missedPieces: [Int] = []
 }
 
 extension SealingRequest {

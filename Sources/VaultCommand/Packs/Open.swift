@@ -88,7 +88,7 @@ struct Open: LongCommand {
     private func writeTar(of source: OpenPack, to file: consuming OpenFile, _ progress: ProgressBar)
         async throws(VaultError)
     {
-        var sink = try TarSink(to: file)
+        var sink = try PaxWriter(to: file)
         try await source.extract(to: &sink) { progress.show($0) }
         try sink.finish()
     }

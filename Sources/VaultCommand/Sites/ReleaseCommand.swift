@@ -68,7 +68,7 @@ struct ReleaseCommand: AsyncParsableCommand {
         let line = [
             ["cd", try FilePath(".").absolute.string], [program] + Self.wordsWithoutTime,
             [program, "upload", site],
-        ].map { $0.map(\.shellWord).joined(separator: " ") }.joined(separator: " && ")
+        ].map { $0.map(GivenCommand.quoted).joined(separator: " ") }.joined(separator: " && ")
         let local = WallClock.localFields(atSecondsSince1970: time.secondsSince1970)
         // Cron knows no years, and its clock may have another zone: the line does nothing before the time. Later runs end with an error,
         // since nothing is held.
@@ -90,22 +90,5 @@ struct ReleaseCommand: AsyncParsableCommand {
             words.removeSubrange(index..<min(index + (words[index] == "--at" ? 2 : 1), words.endIndex))
         }
         return words
-    }
-}
-
-extension String {
-    /// One word of a shell's command line.
-    fileprivate var shellWord: String {
-        let isPlain =
-            !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-_./:=@,+".utf8.contains(byte)
-                }
-            }
-        return isPlain ? self : "'\(replacing("'", with: "'\\''"))'"
     }
 }

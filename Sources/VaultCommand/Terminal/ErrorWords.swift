@@ -118,7 +118,7 @@ enum GivenCommand {
     static var program: [String] { Array(CommandLine.arguments.drop { $0 != "--" }.dropFirst()) }
 
     /// Quoted for a shell.
-    private static func quoted(_ word: String) -> String {
+    static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F, 0x25: true

@@ -57,7 +57,14 @@ public enum VaultKeyFile {
     ///
     /// - Parameter ring: its keys.
     package static func requireRewritable(_ path: FilePath, holding ring: KeyRing) throws(VaultError) {
-        guard try FileSystem.status(of: path)?.kind != .link else {
+        let status = try FileSystem.status(of: path)
+        guard status?.hardLinks ?? 1 == 1 else {
+            throw VaultError(
+                .unwritable, "it has another name, too, under which the key would stay as it is",
+                at: path.string,
+                remedy: "remove the other hard links, or put a copy of the file there")
+        }
+        guard status?.kind != .link else {
             throw VaultError(
                 .unwritable, "is a symbolic link, and its target may be in use elsewhere", at: path.string,
                 remedy: "name its target, \(path.resolved), in vault.json, or put the file itself there")

@@ -7,10 +7,6 @@ public struct AuditCoverage: Sendable {
         public internal(set) var packs = 0
         public internal(set) var bytes: UInt64 = 0
 
-        init() {}
-
-        init(packs: Int, bytes: UInt64) { (self.packs, self.bytes) = (packs, bytes) }
-
         mutating func add(_ length: UInt64) {
             packs += 1
             let (sum, isTooLarge) = bytes.addingReportingOverflow(length)

@@ -1,24 +1,10 @@
-public import SystemPackage
-public import VaultBase
-import VaultFileSystem
+import CVaultArchive
 
-/// The supported archive formats, detected by their first bytes, never by names.
-public enum ArchiveKind: Sendable, Hashable, CaseIterable {
-    case tar, tarGzip, tarBzip2, tarXZ, tarZstd
+/// The supported archive formats, detected by their first bytes, never by names. A compressed file is assumed to contain a tar.
+enum ArchiveKind {
+    /// With libarchive's filter; nil for a plain one.
+    case tar(filter: Int32?)
     case zip, sevenZip
-
-    /// Whether it can be read front to back, from a pipe.
-    public var isStream: Bool { self != .zip && self != .sevenZip }
-
-    /// The kind of a file, nil if it is not a supported archive. A compressed file is assumed to contain a tar.
-    ///
-    /// - Throws: `.missing` or `.io` if the file can't be read.
-    public static func of(_ path: FilePath) throws(VaultError) -> ArchiveKind? {
-        let file = try OpenFile(reading: path)
-        var start: [UInt8] = []
-        try file.read(into: &start, upTo: detectionByteCount, at: 0)
-        return ArchiveKind(firstBytes: start.span)
-    }
 
     /// The bytes that ``init(firstBytes:)`` needs: one tar header.
     static let detectionByteCount = 512
@@ -28,19 +14,19 @@ public enum ArchiveKind: Sendable, Hashable, CaseIterable {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
         if begins(with: [0x1F, 0x8B]) {
-            self = .tarGzip
+            self = .tar(filter: ARCHIVE_FILTER_GZIP)
         } else if begins(with: Array("BZh".utf8)) {
-            self = .tarBzip2
+            self = .tar(filter: ARCHIVE_FILTER_BZIP2)
         } else if begins(with: [0xFD] + Array("7zXZ".utf8) + [0]) {
-            self = .tarXZ
+            self = .tar(filter: ARCHIVE_FILTER_XZ)
         } else if begins(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-            self = .tarZstd
+            self = .tar(filter: ARCHIVE_FILTER_ZSTD)
         } else if begins(with: [0x50, 0x4B, 3, 4]) || begins(with: [0x50, 0x4B, 5, 6]) {
             self = .zip
         } else if begins(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) {
             self = .sevenZip
         } else if Self.isTarHeader(bytes) {
-            self = .tar
+            self = .tar(filter: nil)
         } else {
             return nil
         }

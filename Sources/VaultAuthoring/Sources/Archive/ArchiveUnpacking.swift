@@ -51,11 +51,7 @@ public enum ArchiveUnpacking {
             in: try Folder(opening: folder), size: UnpackedByteCounter(of: source, limit: limit))
         let start = try source.firstBytes(ArchiveKind.detectionByteCount)
         switch ArchiveKind(firstBytes: start.span) {
-        case .tar: try unpackTar(source, filter: nil, into: target)
-        case .tarGzip: try unpackTar(source, filter: ARCHIVE_FILTER_GZIP, into: target)
-        case .tarBzip2: try unpackTar(source, filter: ARCHIVE_FILTER_BZIP2, into: target)
-        case .tarXZ: try unpackTar(source, filter: ARCHIVE_FILTER_XZ, into: target)
-        case .tarZstd: try unpackTar(source, filter: ARCHIVE_FILTER_ZSTD, into: target)
+        case .tar(let filter): try unpackTar(source, filter: filter, into: target)
         case .zip: try unpackZip(source, into: target)
         case .sevenZip: try unpackSevenZip(source, into: target)
         case nil:

@@ -68,8 +68,6 @@ public struct PathEdit: Sendable, Hashable {
     public let range: Range<Int>
     public let bytes: [UInt8]
 
-    public init(range: Range<Int>, bytes: [UInt8]) { (self.range, self.bytes) = (range, bytes) }
-
     /// The same in a longer path.
     public func shifted(by count: Int) -> PathEdit {
         PathEdit(range: range.lowerBound + count..<range.upperBound + count, bytes: bytes)

@@ -37,7 +37,7 @@ final class MappedHost: Transport {
             return true
         }
         let file = TransportRequest(
-            SiteLocation(path: path), range: request.range, ifRange: request.ifRange, limit: request.limit)
+            SiteLocation(path: path), range: request.range, limit: request.limit)
         guard breaks else { return try await FileTransport().get(file) }
         // A body that is declared whole and whose file is then another, shorter one ends too early.
         let whole = try DurableFile.read(path, limit: 1 << 24)
