@@ -69,7 +69,7 @@ public struct Catalog: Sendable {
     }
 
     /// The numbers of the pieces that contain `content`.
-    func pieces(containing content: Range<UInt64>) -> Range<Int> {
+    package func pieces(containing content: Range<UInt64>) -> Range<Int> {
         guard !content.isEmpty else { return 0..<0 }
         return piece(containing: content.lowerBound)..<(piece(containing: content.upperBound - 1) + 1)
     }

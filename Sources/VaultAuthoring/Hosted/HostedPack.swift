@@ -8,8 +8,8 @@ import VaultTransport
 
 /// A version of a pack at its host, in a sparse file without a name. Header and footer follow from the manifest;
 /// index and catalog are fetched and verified; pieces are fetched on demand and verified by the index.
-struct HostedPack: Sendable {
-    let pack: PackFile
+public struct HostedPack: Sendable {
+    public let pack: PackFile
     /// Whether the host sent the whole pack, for lack of Range support.
     let isWhole: Bool
     private let file: RemoteFile
@@ -42,6 +42,16 @@ struct HostedPack: Sendable {
         }
         self.pack = assembly.partial
         self.file = file
+    }
+
+    /// Passes verified bytes of the pack's content on, in their order; only the pieces that hold them are fetched.
+    ///
+    /// - Throws: `corrupt` for a damaged piece, `notHosted`, `unavailable`.
+    public func read(
+        _ content: Range<UInt64>, of open: OpenPack, _ deliver: (Span<UInt8>) throws(VaultError) -> Void
+    ) async throws(VaultError) {
+        try await fetch(Array(open.catalog.pieces(containing: content)), of: open)
+        try await open.read(content, deliver)
     }
 
     /// Fetches pieces. Those with a wrong digest stay missing.

@@ -21,8 +21,13 @@ struct PackArgument: ParsableArguments {
     @OptionGroup var manifestOptions: ManifestOptions
     @OptionGroup var channel: ChannelOption
 
-    /// - Parameter keys: needed only for the ID of a pack whose site has opaque names.
-    func file(_ keys: (any KeyProvider)?) async throws(VaultError) -> PackFile {
+    /// Where the pack is.
+    private enum Place {
+        case local(LocalPack)
+        case listed(PackOfSite, in: Channel, root: [UInt8])
+    }
+
+    private func place() throws(VaultError) -> Place {
         let source = try manifestOptions.source()
         let channel = try channel.channel
         // A folder is no pack, but often the source of one with its name.
@@ -33,24 +38,80 @@ struct PackArgument: ParsableArguments {
                     .usage, "a channel lists packs of a site, and this is a file", at: "--channel",
                     remedy: "name the pack by its ID, with --site and --trust")
             }
-            return try await LocalPack(path: FilePath(pack), manifestSource: source).file()
+            return .local(LocalPack(path: FilePath(pack), manifestSource: source))
         }
-        return try await PackOfSite(site, scratch: .temporaryFolder).file(
-            of: PackID(pack), in: channel ?? .live, pinnedRoot: TrustedRootOption.root(at: root), keys: keys,
-            now: .now)
+        return .listed(
+            PackOfSite(site, scratch: .temporaryFolder), in: channel ?? .live,
+            root: try TrustedRootOption.root(at: root))
     }
 
-    /// Reads the pack with a key. Of a pack that a store keeps, the next fetch repairs what was damaged.
-    func read<Value>(
-        with keys: any KeyProvider, _ body: (OpenPack) async throws(VaultError) -> Value
+    /// Reads the whole pack with a key.
+    func read(with keys: any KeyProvider, _ body: (OpenPack) async throws(VaultError) -> Void)
+        async throws(VaultError)
+    {
+        try await noting { () throws(VaultError) in
+            let file: PackFile
+            switch try place() {
+            case .local(let pack): file = try await pack.file()
+            case .listed(let site, let channel, let root):
+                file = try await site.file(
+                    of: PackID(pack), in: channel, pinnedRoot: root, keys: keys, now: .now)
+            }
+            try await body(opened(file, with: keys))
+        }
+    }
+
+    /// Reads a part of the pack with a key: of one at a host only that comes.
+    func readPart<Value>(
+        with keys: any KeyProvider, _ body: (PackPart) async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
-        let path = FilePath(pack)
-        do throws(VaultError) {
-            return try await body(LocalPack(path: path).opened(file(keys), with: keys))
-        } catch {
-            VaultStore.noteDamage(of: path, metBy: error)
+        try await noting { () throws(VaultError) in
+            let (file, hosted) = try await partialFile(keys)
+            return try await body(PackPart(opened: opened(file, with: keys), hosted: hosted))
+        }
+    }
+
+    /// The pack for what is known without its pieces.
+    ///
+    /// - Parameter keys: needed only for the ID of a pack whose site has opaque names.
+    func partialFile(
+        _ keys: (any KeyProvider)? = nil
+    ) async throws(VaultError) -> (file: PackFile, hosted: HostedPack?) {
+        switch try place() {
+        case .local(let pack): return (try await pack.file(), nil)
+        case .listed(let site, let channel, let root):
+            let hosted = try await site.part(
+                of: PackID(pack), in: channel, pinnedRoot: root, keys: keys, now: .now)
+            return (hosted.pack, hosted)
+        }
+    }
+
+    private func opened(_ file: PackFile, with keys: any KeyProvider) async throws(VaultError) -> OpenPack {
+        try await LocalPack(path: FilePath(pack)).opened(file, with: keys)
+    }
+
+    /// Of a pack that a store keeps, the next fetch repairs what was damaged.
+    private func noting<Value>(
+        _ body: () async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        do throws(VaultError) { return try await body() } catch {
+            VaultStore.noteDamage(of: FilePath(pack), metBy: error)
             throw error
         }
+    }
+}
+
+/// A pack whose pieces may be at a host.
+struct PackPart {
+    let opened: OpenPack
+    /// Nil for a local file.
+    let hosted: HostedPack?
+
+    func read(
+        _ content: Range<UInt64>, _ deliver: (Span<UInt8>) throws(VaultError) -> Void
+    ) async throws(VaultError) {
+        guard let hosted else { return try await opened.read(content, deliver) }
+        try await hosted.read(content, of: opened, deliver)
     }
 }
 

@@ -24,10 +24,10 @@ struct Inspect: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        var source: OpenPack?
-        if let provider = try keys.cachedProvider() { source = try await pack.read(with: provider) { $0 } }
-        let file = if let source { source.pack } else { try await pack.file(nil) }
-        PackDetails(name: pack.pack, file: file, opened: source).answer(asJSON: json)
+        var opened: OpenPack?
+        if let keys = try keys.cachedProvider() { opened = try await pack.readPart(with: keys) { $0.opened } }
+        let file = if let opened { opened.pack } else { try await pack.partialFile().file }
+        PackDetails(name: pack.pack, file: file, opened: opened).answer(asJSON: json)
     }
 }
 
@@ -109,8 +109,8 @@ struct Cat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print one file of a sealed pack; only its own pieces are read.",
         discussion: """
-            The pack is a file, or with --site the ID of one that the site lists: its file is read where it is in a folder, and \
-            downloaded from a host. --channel names another channel than live.
+            The pack is a file, or with --site the ID of one that the site lists: of a pack at a host only the pieces of the \
+            file come. --channel names another channel than live.
 
             EXAMPLE
               assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
@@ -129,10 +129,11 @@ struct Cat: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
 
     func run() async throws {
-        try await pack.read(with: try keys.required(), write)
+        try await pack.readPart(with: try keys.required(), write)
     }
 
-    private func write(_ source: OpenPack) async throws(VaultError) {
+    private func write(_ part: PackPart) async throws(VaultError) {
+        let source = part.opened
         guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
             entry.kind != .emptyFolder
         else {
@@ -145,7 +146,7 @@ struct Cat: AsyncParsableCommand {
             ).suggesting(path, among: files)
         }
         let output = try StandardStreams.output()
-        try await source.read(entry.content) { part throws(VaultError) in try output.writeNext(part) }
+        try await part.read(entry.content) { bytes throws(VaultError) in try output.writeNext(bytes) }
     }
 
     private func requireNoFolder(in catalog: Catalog) throws(VaultError) {

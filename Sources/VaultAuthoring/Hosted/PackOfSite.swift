@@ -6,7 +6,7 @@ public import VaultCrypto
 public import VaultSite
 import VaultTransport
 
-/// Finds a pack of a site by its ID, and gets at its file: where it is in a folder, from a host a copy that is gone with the value.
+/// Finds a pack of a site by its ID, and reads its file: where it is in a folder, from a host a copy that is gone with the value.
 public struct PackOfSite: Sendable {
     private let site: Site
     private let scratch: FilePath
@@ -22,6 +22,21 @@ public struct PackOfSite: Sendable {
     public func file(
         of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
     ) async throws(VaultError) -> PackFile {
+        let (pack, chain) = try await listed(name, in: channel, pinnedRoot, keys, now)
+        return try await file(of: pack, in: chain)
+    }
+
+    /// The same version without its pieces, which ``HostedPack/read(_:of:_:)`` fetches.
+    public func part(
+        of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
+    ) async throws(VaultError) -> HostedPack {
+        let (pack, chain) = try await listed(name, in: channel, pinnedRoot, keys, now)
+        return try await HostedPack(pack, at: site, in: chain, scratch: scratch)
+    }
+
+    private func listed(
+        _ name: PackID, in channel: Channel, _ pinnedRoot: [UInt8], _ keys: (any KeyProvider)?, _ now: UTCTime
+    ) async throws(VaultError) -> (pack: PackManifest, chain: TrustChain) {
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
         let published = try PublishedPacks(of: tree, in: channel)
         var names = PackNames()
@@ -43,7 +58,7 @@ public struct PackOfSite: Sendable {
             ).suggesting(
                 name.description, among: published.packs.map { names.shownID(of: $0.pack.id).description })
         }
-        return try await file(of: listed.pack, in: tree.chain)
+        return (listed.pack, tree.chain)
     }
 
     /// The file of a listed version, which is the one that was signed for.
