@@ -20,7 +20,7 @@ import VaultFileSystem
     @Test func memoryOfASealedPack() async throws {
         let client = try await world.fetched(.sealed)
         let before = try world.place.files()
-        let file = try await client.fileDescriptor(of: large, in: .one)
+        let file = try await client.store.fileDescriptor(of: large, in: .one)
         #expect(try file.seek(offset: 0, from: .current) == 0)
         #expect(try OpenFile(duplicating: file.rawValue, named: "memory").readAll(limit: .max) == bytes)
         #expect(throws: Errno.notPermitted) { try file.writeAll(toAbsoluteOffset: 0, [1]) }
@@ -39,9 +39,9 @@ import VaultFileSystem
 
     @Test func noPlaintextOnDisk() async throws {
         let client = try await world.fetched(.sealed)
-        _ = try await client.contents(of: large, in: .one)
-        _ = try await client.reader(of: large, in: .one).read(0..<300_000)
-        let file = try await client.fileDescriptor(of: large, in: .one)
+        _ = try await client.store.contents(of: large, in: .one)
+        _ = try await client.store.reader(of: large, in: .one).read(0..<300_000)
+        let file = try await client.store.fileDescriptor(of: large, in: .one)
         for (path, content) in try world.place.files() {
             #expect(!content.contains(World.secret), "\(path)")
         }
@@ -53,7 +53,7 @@ import VaultFileSystem
 
     @Test func fileOfAnOpenedPack() async throws {
         let client = try await world.fetched(.opened)
-        let file = try await client.fileDescriptor(of: large, in: .one)
+        let file = try await client.store.fileDescriptor(of: large, in: .one)
         try await world.publish(["deep/large.txt": [1]])
         _ = try await client.fetch()
         _ = try await client.fetch()
@@ -80,7 +80,7 @@ import VaultFileSystem
 
     @Test func noURLsOfASealedPack() async throws {
         let client = try await world.fetched(.sealed)
-        #expect(await category { _ = try await client.url(for: large, in: .one) } == .usage)
+        #expect(await category { _ = try await client.store.url(for: large, in: .one) } == .usage)
     }
 }
 

@@ -24,15 +24,15 @@ import VaultFileSystem
         _ = try await client.fetch()
         let place = try client.store.path(of: .one)
         #expect(try FileSystem.status(of: place, followingLinks: true)?.isSameFile(as: kept.status()) == true)
-        let reader = try await client.reader(of: path, in: .one)
-        #expect(try await client.contents(of: path, in: .one) == World.one)
+        let reader = try await client.store.reader(of: path, in: .one)
+        #expect(try await client.store.contents(of: path, in: .one) == World.one)
 
         let offset = third * 300_000 + 1_000
         let changed = try kept.readExactly(64, at: offset).map { $0 ^ 0xff }
         try kept.write(changed.span, at: offset)
         // By a reader that was there before, by one that is made now, and by another process.
         #expect(await category { _ = try await reader.read(0..<reader.size) } == .corrupt)
-        #expect(await category { _ = try await client.contents(of: path, in: .one) } == .corrupt)
+        #expect(await category { _ = try await client.store.contents(of: path, in: .one) } == .corrupt)
         let other = world.place.store()
         #expect(await category { _ = try await other.contents(of: path, in: .one) } == .corrupt)
         guard case .damaged = try await other.verify([.one]).first?.finding else {
@@ -40,10 +40,10 @@ import VaultFileSystem
             return
         }
         #expect(try await client.repair([.one]) == [.one])
-        #expect(try await client.contents(of: path, in: .one) == World.one)
+        #expect(try await client.store.contents(of: path, in: .one) == World.one)
         #expect(try await other.verify([.one]).map(\.finding) == [.sound])
         // The sound file is another one.
         try kept.write(changed.span, at: offset)
-        #expect(try await client.contents(of: path, in: .one) == World.one)
+        #expect(try await client.store.contents(of: path, in: .one) == World.one)
     }
 }

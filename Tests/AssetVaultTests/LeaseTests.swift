@@ -29,8 +29,8 @@ import VaultFileSystem
         let other = try EntryPath("deep/a.bin")
         #expect(try await reading.store.contents(of: other, in: held) == noise(300_000, seed: 1))
         for client in [reading, updating] {
-            #expect(try await client.contents(of: map, in: .one) == Array("new".utf8))
-            #expect(try await client.lease(of: .one).version == 2)
+            #expect(try await client.store.contents(of: map, in: .one) == Array("new".utf8))
+            #expect(try await client.store.lease(of: .one).version == 2)
         }
         #expect(try Set(world.place.staged()).isSuperset(of: old))
 
@@ -44,18 +44,18 @@ import VaultFileSystem
 
     @Test(arguments: [PackForm.opened, .sealed]) func aReaderKeepsItsVersion(form: PackForm) async throws {
         let client = try await world.fetched(form)
-        let reader = try await client.reader(of: EntryPath("deep/a.bin"), in: .one)
+        let reader = try await client.store.reader(of: EntryPath("deep/a.bin"), in: .one)
         try await world.publish(["map.json": Array("new".utf8)])
         _ = try await client.fetch()
         #expect(try world.place.staged().count == 4)
         #expect(try await reader.read(150_000..<300_000) == Array(noise(300_000, seed: 1)[150_000...]))
-        #expect(await category { _ = try await client.reader(of: reader.path, in: .one) } == .missing)
+        #expect(await category { _ = try await client.store.reader(of: reader.path, in: .one) } == .missing)
     }
 
     @Test(arguments: ["opened", "sealed"]) func anotherProcessRemovesNothingInUse(form: String) async throws {
         let form = try #require(PackForm(rawValue: form))
         let client = try await world.fetched(form)
-        let lease = try await client.lease(of: .one)
+        let lease = try await client.store.lease(of: .one)
         try await world.publish(["map.json": Array("new".utf8)])
         await #expect(processExitsWith: .success) {
             [place = world.place as Place, form = form.rawValue as String] in
@@ -64,7 +64,7 @@ import VaultFileSystem
             #expect(try place.staged().count == 4)
         }
         #expect(try await client.store.contents(of: map, in: lease) == Array("old".utf8))
-        #expect(try await client.contents(of: map, in: .one) == Array("new".utf8))
+        #expect(try await client.store.contents(of: map, in: .one) == Array("new".utf8))
     }
 
     @Test(arguments: ["opened", "sealed"]) func aLeaseDiesWithItsProcess(form: String) async throws {
@@ -74,7 +74,7 @@ import VaultFileSystem
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [place = world.place as Place, form = form.rawValue as String] in
             let client = try place.client(try #require(PackForm(rawValue: form)))
-            let lease = try await client.lease(of: .one)
+            let lease = try await client.store.lease(of: .one)
             _ = try await client.fetch()
             #expect(try place.staged().count == 4)
             kill(getpid(), SIGKILL)
@@ -90,7 +90,7 @@ import VaultFileSystem
         async throws
     {
         let client = try await world.fetched(form)
-        let lease = try await client.lease(of: .one)
+        let lease = try await client.store.lease(of: .one)
         try await world.publish(["map.json": Array("new".utf8)])
         _ = try await client.fetch()
         let current = try #require(try Folder(opening: world.place.home).readLink("current"))
@@ -104,7 +104,7 @@ import VaultFileSystem
         let isTreeLocked = try tree?.tryLock(exclusive: true)
         let isFileLocked = try file?.tryLock(exclusive: true)
         #expect(isTreeLocked == true || isFileLocked == true)
-        async let next = client.lease(of: .one)
+        async let next = client.store.lease(of: .one)
         // However far it has come: it can't have the version that is locked.
         try await Task.sleep(for: .milliseconds(20))
         try home.replaceLink("current", target: current)
@@ -116,14 +116,14 @@ import VaultFileSystem
 
     @Test func unknownPacks() async throws {
         let client = try world.place.client(.opened)
-        #expect(await category { _ = try await client.lease(of: .one) } == .missing)
+        #expect(await category { _ = try await client.store.lease(of: .one) } == .missing)
         _ = try await client.fetch()
         for id in ["levels", "levels/two", "levels/one/more"] {
-            #expect(await category { _ = try await client.lease(of: PackID(id)) } == .missing)
+            #expect(await category { _ = try await client.store.lease(of: PackID(id)) } == .missing)
         }
         try Folder(opening: world.place.home).replaceLink("current", target: "../../../shared")
-        #expect(await category { _ = try await client.lease(of: .one) } == .corrupt)
+        #expect(await category { _ = try await client.store.lease(of: .one) } == .corrupt)
         try Folder(opening: world.place.home).replaceLink("current", target: "@9-0123456789abcdef")
-        #expect(await category { _ = try await client.lease(of: .one) } == .missing)
+        #expect(await category { _ = try await client.store.lease(of: .one) } == .missing)
     }
 }

@@ -34,7 +34,7 @@ import VaultFileSystem
             #expect(try records.record(of: .one, in: .app).loaded?.pack.version == 1)
             let isRefused = await category { _ = try records.record(of: .one, in: .downloader) } == .corrupt
             #expect(isRefused == (count > limit))
-            #expect(try await client.status(of: .one).state == .loaded)
+            #expect(try await client.store.status(of: .one).state == .loaded)
         }
     }
 
@@ -53,12 +53,12 @@ import VaultFileSystem
         try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
         try OpenFile(creating: other, permissions: 0o600).truncate(to: 1 << 40)
         try await world.publish(["file": [4, 5, 6]])
-        #expect(try await client.status(of: .one).state == .loaded)
+        #expect(try await client.store.status(of: .one).state == .loaded)
         #expect(try await client.costs().map(\.version) == [2])
         _ = try await client.fetch()
-        #expect(try await client.status(of: .one).loadedVersion == 2)
+        #expect(try await client.store.status(of: .one).loadedVersion == 2)
         try await client.remove(.one)
-        #expect(try await client.status(of: .one).state == .absent)
+        #expect(try await client.store.status(of: .one).state == .absent)
     }
 
     /// Nobody else may lock what belongs to the app alone.

@@ -41,7 +41,7 @@ import VaultFileSystem
         default: try FileSystem.createFolders(place, permissions: 0o700)
         }
         let client = try world.client()
-        #expect(try await client.status(of: one).state == .absent)
+        #expect(try await client.store.status(of: one).state == .absent)
         _ = try await client.fetch()
         try await client.expectOne()
         #expect(try DurableFile.read(victim, limit: 100) == precious)
@@ -95,7 +95,7 @@ import VaultFileSystem
         let lock = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
         #expect(unsafe chmod(mark.string, 0o666) == 0)
         #expect(try await world.downloader().run(.install).firstError == nil)
-        #expect(try await world.client().status(of: one).state == .toBeTransferred)
+        #expect(try await world.client().store.status(of: one).state == .toBeTransferred)
         _ = consume lock
     }
 
@@ -116,7 +116,7 @@ import VaultFileSystem
         let path = home.appending(try #require(try names(in: home).first { $0.hasSuffix(".json") }))
         let before = try DurableFile.read(path, limit: 1 << 20)
         if isThere { try flipByte(of: path, at: 40) } else { try FileSystem.removeFile(path) }
-        #expect(try await client.status(of: one).state == .loaded)
+        #expect(try await client.store.status(of: one).state == .loaded)
         let asked = world.server.packs.count
         _ = try await client.fetch()
         try await client.expectOne()

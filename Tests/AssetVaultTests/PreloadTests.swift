@@ -24,14 +24,14 @@ import VaultFileSystem
     @Test func availabilityNeedsNoSite() async throws {
         let client = try world.place.client(.opened)
         try await client.ensureLocalAvailability(of: .one)
-        #expect(try await client.contents(of: map, in: .one) == World.secret)
+        #expect(try await client.store.contents(of: map, in: .one) == World.secret)
     }
 
     @Test func unlockedInAnotherForm() async throws {
         let client = try world.place.client(.opened)
         #expect(try await client.unlock([.one], as: .sealed) == [.one])
-        #expect(try await client.status(of: .one).form == .sealed)
-        #expect(try await client.contents(of: map, in: .one) == World.secret)
+        #expect(try await client.store.status(of: .one).form == .sealed)
+        #expect(try await client.store.contents(of: map, in: .one) == World.secret)
     }
 
     /// A missing key is reported once, at the end, and the pack waits on.
@@ -49,7 +49,7 @@ import VaultFileSystem
             Issue.record("\(received)")
             return
         }
-        #expect(try await client.status(of: .one).state == .toBeTransferred)
+        #expect(try await client.store.status(of: .one).state == .toBeTransferred)
         #expect(try await client.unlock() == [.one])
     }
 }

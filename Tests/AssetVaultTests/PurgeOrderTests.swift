@@ -14,7 +14,7 @@ import Testing
         let ids = try ["a", "b", "c", "d"].map { text in try PackID(text) }
         for id in ids.dropLast() { try await client.store.declarePurgeable(id) }
         #expect(try world.layout.purgeOrder() == ["a", "b", "c"])
-        _ = try await client.contents(of: file, in: ids[0])
+        _ = try await client.store.contents(of: file, in: ids[0])
         #expect(try world.layout.purgeOrder() == ["b", "c", "a"])
         try await world.publish(["file": [2]], as: "a")
         try await world.publish(["file": [1]], as: "d")
@@ -22,7 +22,7 @@ import Testing
         try await client.store.declarePurgeable(ids[3])
         #expect(try world.layout.purgeOrder() == ["b", "c", "d", "a"])
         // Not while somebody reads it.
-        let lease = try await client.lease(of: ids[1])
+        let lease = try await client.store.lease(of: ids[1])
         #expect(try world.layout.purgeOrder() == ["c", "d", "a"])
         _ = consume lease
     }

@@ -25,7 +25,7 @@ import VaultFileSystem
 
     @Test(arguments: [PackForm.opened, .sealed]) func concurrentRangeReads(form: PackForm) async throws {
         let client = try await world.fetched(form)
-        let reader = try await client.reader(of: bin, in: .one)
+        let reader = try await client.store.reader(of: bin, in: .one)
         #expect(reader.size == UInt64(large.count))
         try await withThrowingTaskGroup { group in
             for task in 0..<8 {
@@ -48,14 +48,14 @@ import VaultFileSystem
             joined += try await reader.read(UInt64(joined.count)..<UInt64(end))
         }
         #expect(joined == large)
-        #expect(try await client.contents(of: bin, in: .one) == large)
-        #expect(try await client.contents(of: EntryPath("empty"), in: .one) == [])
-        #expect(try await client.contents(of: EntryPath("map.json"), in: .one) == World.secret)
+        #expect(try await client.store.contents(of: bin, in: .one) == large)
+        #expect(try await client.store.contents(of: EntryPath("empty"), in: .one) == [])
+        #expect(try await client.store.contents(of: EntryPath("map.json"), in: .one) == World.secret)
     }
 
     @Test(arguments: [PackForm.opened, .sealed]) func beyondTheEnd(form: PackForm) async throws {
         let client = try await world.fetched(form)
-        let reader = try await client.reader(of: bin, in: .one)
+        let reader = try await client.store.reader(of: bin, in: .one)
         #expect(try await reader.read(reader.size..<reader.size) == [])
         let end = reader.size + 1
         let beyond: [Range<UInt64>] = [0..<end, end..<end, 0..<(.max), (.max - 1)..<(.max)]
@@ -68,11 +68,13 @@ import VaultFileSystem
         let client = try await world.fetched(form)
         for path in ["no", "deep", "deep/no", "map.json/no", "deep/large.bin/no", "current", "@lock"] {
             let path = try EntryPath(path)
-            #expect(await category { _ = try await client.contents(of: path, in: .one) } == .missing)
-            #expect(await category { _ = try await client.reader(of: path, in: .one) } == .missing)
-            #expect(await category { _ = try await client.fileDescriptor(of: path, in: .one) } == .missing)
+            #expect(await category { _ = try await client.store.contents(of: path, in: .one) } == .missing)
+            #expect(await category { _ = try await client.store.reader(of: path, in: .one) } == .missing)
+            #expect(
+                await category { _ = try await client.store.fileDescriptor(of: path, in: .one) } == .missing)
         }
-        #expect(await category { _ = try await client.contents(of: bin, in: PackID("two")) } == .missing)
+        #expect(
+            await category { _ = try await client.store.contents(of: bin, in: PackID("two")) } == .missing)
     }
 
     @Test func missingAndWrongKeysFail() async throws {
@@ -88,26 +90,27 @@ import VaultFileSystem
 
     @Test func plantedLinksAreRefused() async throws {
         let client = try await world.fetched(.opened)
-        let lease = try await client.lease(of: .one)
+        let lease = try await client.store.lease(of: .one)
         let outside = world.place.vault.keys
         let tree = try Folder(opening: lease.root)
         try tree.symlink("file", target: world.place.vault.vaultKeys)
         try tree.symlink("folder", target: outside)
         for path in ["file", "folder/vault.jwks", "folder"] {
             let path = try EntryPath(path)
-            #expect(await category { _ = try await client.contents(of: path, in: .one) } == .corrupt)
-            #expect(await category { _ = try await client.fileDescriptor(of: path, in: .one) } == .corrupt)
-            #expect(await category { _ = try await client.url(for: path, in: .one) } == .corrupt)
+            #expect(await category { _ = try await client.store.contents(of: path, in: .one) } == .corrupt)
+            #expect(
+                await category { _ = try await client.store.fileDescriptor(of: path, in: .one) } == .corrupt)
+            #expect(await category { _ = try await client.store.url(for: path, in: .one) } == .corrupt)
         }
     }
 
     @Test func damagedPiece() async throws {
         let client = try await world.fetched(.sealed)
-        let lease = try await client.lease(of: .one)
+        let lease = try await client.store.lease(of: .one)
         try flipByte(of: lease.root, at: 700_000)
-        #expect(await category { _ = try await client.contents(of: bin, in: .one) } == .corrupt)
-        #expect(await category { _ = try await client.fileDescriptor(of: bin, in: .one) } == .corrupt)
-        let reader = try await client.reader(of: bin, in: .one)
+        #expect(await category { _ = try await client.store.contents(of: bin, in: .one) } == .corrupt)
+        #expect(await category { _ = try await client.store.fileDescriptor(of: bin, in: .one) } == .corrupt)
+        let reader = try await client.store.reader(of: bin, in: .one)
         #expect(await category { _ = try await reader.read(0..<reader.size) } == .corrupt)
         #expect(try await reader.read(0..<1_000) == Array(large[0..<1_000]))
         // The same bytes again are right again.
@@ -120,7 +123,7 @@ import VaultFileSystem
         metBy read: String
     ) async throws {
         let client = try await world.fetched(.sealed)
-        let path = try await client.lease(of: .one).root
+        let path = try await client.store.lease(of: .one).root
         let sound = try DurableFile.read(path, limit: 1 << 28)
         let modified = try #require(try FileSystem.status(of: path)).modified
         try flipByte(of: path, at: read == "catalog" ? UInt64(sound.count) - 100 : 700_000)
@@ -147,8 +150,8 @@ import VaultFileSystem
     /// Neither a pack's catalog nor the last piece is read twice.
     @Test func catalogAndLastPieceAreCached() async throws {
         let client = try await world.fetched(.sealed)
-        let lease = try await client.lease(of: .one)
-        let reader = try await client.reader(of: bin, in: .one)
+        let lease = try await client.store.lease(of: .one)
+        let reader = try await client.store.reader(of: bin, in: .one)
         #expect(try await reader.read(10..<20) == Array(large[10..<20]))
         let length = try #require(try FileSystem.status(of: lease.root)).size
         let file = try OpenFile(updating: lease.root)
@@ -159,7 +162,7 @@ import VaultFileSystem
         #expect(try await client.store.reader(of: EntryPath("other.bin"), in: lease).size == 500_000)
         #expect(await category { _ = try await world.place.store().contents(of: bin, in: .one) } == .corrupt)
         try file.write(whole.span, at: 0)
-        #expect(try await client.contents(of: bin, in: .one) == large)
+        #expect(try await client.store.contents(of: bin, in: .one) == large)
     }
 
     @Test func aPackIsOpenedOnceByManyTasks() async throws {

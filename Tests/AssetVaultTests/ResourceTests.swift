@@ -78,7 +78,7 @@ import VaultFileSystem
                 _ = try await client.fetch(.only([.one]))
                 #expect(try await client.store.contents(of: EntryPath("noise"), in: .one) == World.one)
                 try await client.remove(.one)
-                #expect(try await client.status(of: .one).state == .absent)
+                #expect(try await client.store.status(of: .one).state == .absent)
             }
             let rounds = Sampling.rounds(16, whole: 60)
             for number in 0..<Sampling.rounds(12, whole: 40) { try await round(number) }

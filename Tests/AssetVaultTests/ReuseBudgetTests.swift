@@ -143,6 +143,6 @@ import VaultFileSystem
         try putWaiting(changing: stride(from: 64, to: bytes.count - 20_000, by: 1000))
         let client = try world.client { $0.form = form }
         _ = try await client.fetch()
-        #expect(try await client.contents(of: EntryPath("noise"), in: .one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: .one) == World.one)
     }
 }

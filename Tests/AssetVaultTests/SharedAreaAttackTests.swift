@@ -45,7 +45,7 @@ import VaultFileSystem
         #expect(try await world.downloader().run(.install).firstError == nil)
         let client = try world.client()
         _ = try await client.fetch()
-        #expect(try await client.status(of: .one).state == .loaded)
+        #expect(try await client.store.status(of: .one).state == .loaded)
         #expect(try await client.store.usage().packs.contains { $0.id.description == World.id })
         for path in places { try FileSystem.removeTree(path.appending("a")) }
     }
@@ -66,7 +66,7 @@ import VaultFileSystem
         try fill(layout.recordPath(of: .one, in: .downloader), Array("[".utf8), length: 1 << 40)
         #expect(try await world.downloader().run(.install).firstError == nil)
         _ = try await world.client().fetch()
-        #expect(try await world.client().status(of: .one).state == .loaded)
+        #expect(try await world.client().store.status(of: .one).state == .loaded)
     }
 
     /// Three lengths whose sum is none. They use up no allowance.
@@ -78,7 +78,7 @@ import VaultFileSystem
         let report = try await world.downloader { $0.policy.essentialDownloadAllowance = 1 << 20 }.run(
             .install)
         #expect(report.firstError == nil && report.refusals.isEmpty)
-        #expect(try await world.client().status(of: .one).state == .toBeTransferred)
+        #expect(try await world.client().store.status(of: .one).state == .toBeTransferred)
     }
 
     @Test func forgedTraffic() async throws {
@@ -118,11 +118,11 @@ import VaultFileSystem
         let forged = try #require(
             try layout.sharedArea.manifest(layout.waiting(of: pack.id).appending("@\(digest).avpack.json")))
         #expect(forged.version == 9 && forged.id == pack.id)
-        #expect(try await client.status(of: .one).waitingVersion == nil)
-        #expect(try await client.status().allSatisfy { $0.waitingVersion == nil })
+        #expect(try await client.store.status(of: .one).waitingVersion == nil)
+        #expect(try await client.store.status().allSatisfy { $0.waitingVersion == nil })
         let usage = try await client.store.usage()
         #expect(!usage.packs.contains { $0.id.description.hasPrefix("forged") })
-        #expect(try await !client.status().contains { $0.id.description.hasPrefix("forged") })
+        #expect(try await !client.store.status().contains { $0.id.description.hasPrefix("forged") })
     }
 
     /// Records of packs that nobody lists are read within one budget: what is beyond it does not count.

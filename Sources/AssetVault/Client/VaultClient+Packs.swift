@@ -18,11 +18,6 @@ extension VaultClient {
         store.shown(try await currentView().pack(withID: id).pack)
     }
 
-    /// The state of a pack in the store, whichever role staged it.
-    public nonisolated func status(of id: PackID) async throws(VaultError) -> PackStatus {
-        try await store.status(of: id)
-    }
-
     /// Makes sure that a pack is ready for use.
     ///
     /// - Parameter requireLatest: asks the site for a newer version first; else any version that is loaded, or waits for a

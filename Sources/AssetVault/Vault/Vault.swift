@@ -149,7 +149,7 @@ public final class Vault: Sendable {
     public var packs: [PackStatus] {
         get async throws(VaultError) {
             guard case .site(let client) = source else { return [] }
-            return try await client.status()
+            return try await client.store.status()
         }
     }
 

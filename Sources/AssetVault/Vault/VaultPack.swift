@@ -51,7 +51,7 @@ public struct VaultPack: Sendable {
     public var status: PackStatus {
         get async throws(VaultError) {
             switch source {
-            case .site(let client): return try await client.status(of: id)
+            case .site(let client): return try await client.store.status(of: id)
             case .folder(let folders): return PackStatus(ofSource: try folders.lease(of: id))
             }
         }

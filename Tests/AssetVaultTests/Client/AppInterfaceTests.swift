@@ -67,10 +67,10 @@ import VaultFileSystem
             #expect(await category { _ = try await client.fetch(.tagged(Set(tags))) } == .unknownTag)
             #expect(await category { _ = try await client.costs(of: .tagged(Set(tags))) } == .unknownTag)
         }
-        #expect(try await client.status(of: extras).state == .absent)
+        #expect(try await client.store.status(of: extras).state == .absent)
         _ = try await client.fetch(.tagged(["campaign"]))
-        #expect(try await client.status(of: extras).state == .loaded)
-        #expect(try await client.status(of: one).state == .absent)
+        #expect(try await client.store.status(of: extras).state == .loaded)
+        #expect(try await client.store.status(of: one).state == .absent)
     }
 
     @Test(arguments: PackForm.allCases) func entriesOfAPack(form: PackForm) async throws {
@@ -78,9 +78,9 @@ import VaultFileSystem
         let client = try world.client { $0.form = form }
         let small = PackID(constant: "small")
         _ = try await client.fetch(.only([small]))
-        let entries = try await client.entries(in: small)
+        let entries = try await client.store.entries(in: small)
         #expect(entries.map(\.path.string) == ["a-b", "a/b", "z"] && entries.map(\.size) == [2, 1, 0])
-        #expect(await category { _ = try await client.entries(in: one) } == .missing)
+        #expect(await category { _ = try await client.store.entries(in: one) } == .missing)
     }
 
     /// Also where the store is named by a relative path: the working directory may be another one later.

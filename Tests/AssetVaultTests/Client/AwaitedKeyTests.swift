@@ -33,7 +33,7 @@ import Testing
         #expect(pack.id == one && pack.isLocked && pack.isDownloaded == isNamed)
         #expect(try await pack.keyIDs == client.pack(withID: one).slots.map(\.keyID))
         #expect(await category { try report.requireKeys() } == .key)
-        let error = try #require(await thrown { _ = try await client.contents(of: path, in: one) })
+        let error = try #require(await thrown { _ = try await client.store.contents(of: path, in: one) })
         #expect(error.category == .key && error.problem.contains("does not open it"), "\(error)")
         #expect(error.problem.contains("'other'"), "\(error)")
         let fixed = try world.client()
@@ -46,7 +46,8 @@ import Testing
         let report = try await client.fetch()
         let pack = try #require(report.awaitingKey.first)
         #expect(pack.id == one && !pack.isLocked && pack.isDownloaded)
-        #expect(await category { _ = try await client.contents(of: path, in: one) } == .key)
-        #expect(await category { _ = try await client.contents(of: path, in: PackID("none")) } == .missing)
+        #expect(await category { _ = try await client.store.contents(of: path, in: one) } == .key)
+        #expect(
+            await category { _ = try await client.store.contents(of: path, in: PackID("none")) } == .missing)
     }
 }

@@ -18,11 +18,11 @@ import VaultFileSystem
         let report = try await world.downloader().run(.install)
         #expect(report.packs.map(\.id) == [one] && report.firstError == nil)
         let client = try world.client()
-        #expect(try await client.status(of: one).state == .toBeTransferred)
+        #expect(try await client.store.status(of: one).state == .toBeTransferred)
         let sent = world.server.packBytes
         _ = try await client.fetch()
         #expect(world.server.packBytes == sent, "nothing is fetched twice")
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(try await world.downloader().run(.periodic).packs.isEmpty)
     }
 
@@ -33,7 +33,7 @@ import VaultFileSystem
         let report = try await world.downloader { $0.packsAtOnce = 1 }.run(.install)
         #expect(report.packs.map(\.id) == [extras, one] && report.firstError == nil)
         #expect(world.server.packs.first?.request.path.hasSuffix("one.avpack") == true)
-        #expect(try await world.client().status(of: one).state == .toBeTransferred)
+        #expect(try await world.client().store.status(of: one).state == .toBeTransferred)
     }
 
     @Test func aFailureIsRecorded() async throws {
@@ -42,11 +42,11 @@ import VaultFileSystem
         let report = try await world.downloader().run(.update)
         #expect(report.firstError?.category == .notHosted)
         // The category outlives the process.
-        guard case .failed(.notHosted, _) = try await world.client().status(of: extras).state else {
+        guard case .failed(.notHosted, _) = try await world.client().store.status(of: extras).state else {
             Issue.record("the failure is not recorded")
             return
         }
-        #expect(try await world.client().status(of: one).state == .toBeTransferred)
+        #expect(try await world.client().store.status(of: one).state == .toBeTransferred)
         // Metadata that can't be had is another matter.
         let downloader = try world.downloader {
             $0.site = try SiteLocation("http://127.0.0.1:1/")
@@ -128,7 +128,7 @@ import VaultFileSystem
         world.answer { _ in .file }
         let report = try await PackDownloader(limited).run(.install)
         #expect(report.firstError == nil && report.packs.map(\.id) == [one])
-        #expect(try await world.client().status(of: one).state == .toBeTransferred)
+        #expect(try await world.client().store.status(of: one).state == .toBeTransferred)
     }
 
     /// One progress bar for all essential packs: total from the start, never decreasing, complete at the end.
@@ -229,7 +229,7 @@ import VaultFileSystem
         #expect(try report.packs.first?.result.get() == .toBeTransferred)
         #expect(report.firstError?.category == .busy)
         #expect(report.firstError?.problem.contains("1 of 2 packs") == true)
-        #expect(try await world.client().status(of: extras).state.name == "downloading")
+        #expect(try await world.client().store.status(of: extras).state.name == "downloading")
         world.answer { _ in .file }
         #expect(try await downloader.run(.install).packs.map(\.id) == [extras])
     }
@@ -254,7 +254,7 @@ import VaultFileSystem
         let before = world.server.packs.count
         try await client.ensureLocalAvailability(of: one)
         #expect(try await run.value.firstError == nil)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         let sent = world.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
         // All but what the downloader had, and the piece that was arriving.
         let rest = World.one.count - updates.bytes + World.longestPiece
@@ -268,7 +268,7 @@ import VaultFileSystem
         try await world.client().remove(one)
         #expect(try await run.value.firstError == nil)
         #expect(try await run.value.packs.map(\.id) == [one])
-        #expect(try await world.client().status(of: one).state == .absent)
+        #expect(try await world.client().store.status(of: one).state == .absent)
     }
 
     /// Partial downloads of a pack that is no longer listed are removed.
@@ -286,6 +286,6 @@ import VaultFileSystem
             _ = try await world.downloader().run(.periodic)
         }
         #expect(try Folder(opening: ephemeral).names().isEmpty)
-        #expect(try await world.client().status(of: one).state == .absent)
+        #expect(try await world.client().store.status(of: one).state == .absent)
     }
 }

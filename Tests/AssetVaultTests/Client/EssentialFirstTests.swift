@@ -68,12 +68,12 @@ import Testing
         let (one, extras) = (PackID.one, PackID.extras)
         client.pause(one)
         async let fetched = client.fetch()
-        while try await client.status(of: extras).state != .loaded {
+        while try await client.store.status(of: extras).state != .loaded {
             try await Task.sleep(for: .milliseconds(5))
         }
         #expect(!asked.contains("one"))
         client.resume(one)
         _ = try await fetched
-        #expect(try await client.status(of: one).state == .loaded)
+        #expect(try await client.store.status(of: one).state == .loaded)
     }
 }

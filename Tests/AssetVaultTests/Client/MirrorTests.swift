@@ -28,7 +28,7 @@ import VaultFileSystem
         world.answer { _ in .status(404) }
         let second = try mirror()
         let client = try await fetch(from: [second])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(!second.packs.isEmpty && !second.found.contains { $0.hasPrefix("metadata/") })
     }
 
@@ -39,7 +39,7 @@ import VaultFileSystem
             $0.mirrors = [try SiteLocation(world.server.url)]
         }
         _ = try await client.fetch()
-        #expect(try await client.status(of: one).state == .loaded)
+        #expect(try await client.store.status(of: one).state == .loaded)
     }
 
     /// One that spoils the beginning of every piece and leaves the rest to others: none of them is to blame.
@@ -53,7 +53,7 @@ import VaultFileSystem
                 }
         }
         let client = try await fetch(from: [mirror()])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     /// Zeros in the place of the pack, as of a file that was made and never filled.
@@ -72,7 +72,7 @@ import VaultFileSystem
         }
         let second = try mirror()
         let client = try await fetch(from: [second])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(second.packs.count == 1 && second.packBytes < 600_000, "\(second.packBytes)")
     }
 
@@ -82,7 +82,7 @@ import VaultFileSystem
             request.earlier != 1 ? .file : .changed { $0.body[$0.body.count / 2] ^= 1 }
         }
         let client = try await fetch(from: [])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(world.server.packs.count == 3)
     }
 
@@ -92,7 +92,7 @@ import VaultFileSystem
         try flipByte(of: folder.appending(try #require(try names(in: folder).first)), at: 300_000)
         let before = world.server.packBytes
         let client = try await fetch(from: [])
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         let again = world.server.packBytes - before
         #expect(again > 0 && again <= World.longestPiece, "one piece: \(again)")
     }
@@ -103,9 +103,11 @@ import VaultFileSystem
         let client = try VaultClient(configuration)
         _ = try await client.fetch()
         #expect(try await client.repair() == [])
-        let lease = try await client.lease(of: one)
+        let lease = try await client.store.lease(of: one)
         try flipByte(of: lease.root, at: 300_000)
-        #expect(await category { _ = try await client.contents(of: EntryPath("noise"), in: one) } == .corrupt)
+        #expect(
+            await category { _ = try await client.store.contents(of: EntryPath("noise"), in: one) }
+                == .corrupt)
         let before = world.server.packBytes
         #expect(try await client.repair() == [one])
         #expect(world.server.packBytes - before <= World.longestPiece)

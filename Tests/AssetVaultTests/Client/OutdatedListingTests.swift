@@ -40,7 +40,7 @@ import VaultFileSystem
             FilePath("targets/packs/\(old.sha256.hex).extras.avpack"))
         try FileSystem.removeFile(file)
         try await ways[way]()
-        #expect(try await client.status(of: extras).loadedVersion == 2)
+        #expect(try await client.store.status(of: extras).loadedVersion == 2)
     }
 
     /// Another process staged a newer version, which was purged since: the older one does not come back.
@@ -51,6 +51,6 @@ import VaultFileSystem
         try await other.store.declarePurgeable(extras)
         #expect(try await other.store.purge(until: nil).map(\.id) == [extras])
         try await ways[way]()
-        #expect(try await client.status(of: extras).loadedVersion == 2)
+        #expect(try await client.store.status(of: extras).loadedVersion == 2)
     }
 }

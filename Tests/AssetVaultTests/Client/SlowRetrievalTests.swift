@@ -51,7 +51,7 @@ import VaultTransport
         world.answer { _ in .cut(after: 70_000) }
         let client = try world.client()
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(world.server.packs.count > 10)
     }
 
@@ -130,7 +130,7 @@ import VaultTransport
         }
         let client = try world.client { $0.mirrors = [try SiteLocation(second.url)] }
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(world.server.packs.count == 5)
     }
 

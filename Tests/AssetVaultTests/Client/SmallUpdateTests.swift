@@ -47,7 +47,7 @@ import VaultFileSystem
 
     private func expectContent(_ version: UInt64, _ client: VaultClient) async throws {
         for (name, bytes) in Self.files(version) {
-            #expect(try await client.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
+            #expect(try await client.store.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
         }
     }
 
@@ -139,7 +139,7 @@ import VaultFileSystem
     @Test func aChangedOldPack() async throws {
         let client = try sealedClient()
         _ = try await client.fetch()
-        let path = try await client.lease(of: one).root
+        let path = try await client.store.lease(of: one).root
         try flipByte(of: path, at: 150_000)
         try await publish(2)
         let before = world.server.packBytes
@@ -230,7 +230,7 @@ extension SmallUpdateTests {
         #expect(cost.bytes < 120_000)
         try await expectContent(2, client)
         // The tree, its manifest, and what the next update needs.
-        let root = try await client.lease(of: one).root
+        let root = try await client.store.lease(of: one).root
         #expect(try FileSystem.exists(FilePath(root.string + ".tail")))
         #expect(try world.place.staged().count == 2)
         try await publish(3)
@@ -255,7 +255,7 @@ extension SmallUpdateTests {
     @Test(arguments: ["file 2", "file 9"]) func aChangedFile(name: String) async throws {
         let client = try openedClient()
         _ = try await client.fetch()
-        try flipByte(of: try await client.lease(of: one).root.appending(name), at: 100)
+        try flipByte(of: try await client.store.lease(of: one).root.appending(name), at: 100)
         try await publish(2)
         let least = try await client.costs().reduce(0) { $0 + Int($1.cost.bytes) }
         let sent = try await sent(by: client)
@@ -268,7 +268,7 @@ extension SmallUpdateTests {
     @Test(arguments: [true, false]) func missingFiles(isTail: Bool) async throws {
         let client = try openedClient()
         _ = try await client.fetch()
-        let root = try await client.lease(of: one).root
+        let root = try await client.store.lease(of: one).root
         if isTail {
             try flipByte(
                 of: FilePath(root.string + ".tail"), at: try await client.pack(withID: one).length - 300)

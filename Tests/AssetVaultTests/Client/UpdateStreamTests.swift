@@ -47,7 +47,7 @@ import VaultTransport
             failures += 1
         }
         #expect(failures == 1)
-        guard case .failed = try await client.status(of: one).state else {
+        guard case .failed = try await client.store.status(of: one).state else {
             Issue.record("the failure is not recorded")
             return
         }
@@ -97,7 +97,7 @@ import VaultTransport
         while world.server.closed < world.server.exchanges.count {
             try await Task.sleep(for: .milliseconds(5))
         }
-        guard case .downloading(let bytes, let total) = try await client.status(of: one).state else {
+        guard case .downloading(let bytes, let total) = try await client.store.status(of: one).state else {
             Issue.record("it is not a download")
             return
         }
@@ -105,7 +105,7 @@ import VaultTransport
         world.answer { _ in .file }
         client.resume(one)
         _ = try await fetched
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         let sent = world.server.packs.last?.bodyBytes ?? 0
         #expect(sent <= Int(total - bytes) + World.longestPiece, "only the rest: \(sent)")
     }
@@ -122,13 +122,13 @@ import VaultTransport
         world.answer { _ in .file }
         client.pause(one)
         for await case .finished(_, .loaded) in others { break }
-        guard case .downloading = try await client.status(of: one).state else {
+        guard case .downloading = try await client.store.status(of: one).state else {
             Issue.record("it is not a download")
             return
         }
         client.resume(one)
         _ = try await fetched
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
     }
 
     @Test func cancelledWhileQueued() async throws {
@@ -155,8 +155,8 @@ import VaultTransport
             client.resume(id)
         }
         #expect(await failed == .cancelled)
-        #expect(try await client.status(of: waiting).state == .absent)
-        #expect(try await client.status(of: #require(begun.first)).state == .loaded)
+        #expect(try await client.store.status(of: waiting).state == .absent)
+        #expect(try await client.store.status(of: #require(begun.first)).state == .loaded)
         // Later requests are not affected.
         try await client.ensureLocalAvailability(of: waiting)
     }
@@ -196,12 +196,12 @@ import VaultTransport
         world.answer { _ in .file }
         let before = world.server.packs.count
         let client = try world.client()
-        guard case .downloading(let there, let total) = try await client.status(of: one).state else {
+        guard case .downloading(let there, let total) = try await client.store.status(of: one).state else {
             Issue.record("it is not a download")
             return
         }
         try await client.ensureLocalAvailability(of: one)
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         let sent = world.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
         #expect(
             sent > 0 && sent <= Int(total - there) + World.longestPiece,

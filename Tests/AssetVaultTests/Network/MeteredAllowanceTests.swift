@@ -52,10 +52,10 @@ import Testing
         #expect(asked == 3)
         #expect(try await received() <= cost)
         // What came counts only in the call for which it came, and the earlier version stays until the update is there.
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
         world.answer { _ in .file }
         _ = try await VaultClient(metered(within: cost)).fetch()
-        #expect(try await client.contents(of: EntryPath("noise"), in: one) == changed)
+        #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == changed)
     }
 
     /// Also where the host does not say how long its answer is.
@@ -75,7 +75,9 @@ import Testing
         #expect(report.firstError?.category == .limit, "\(report)")
         #expect(try await received() <= allowance)
         // It is not a failure of the pack, which is as urgent in the next run.
-        if case .failed = try await world.client().status(of: one).state { Issue.record("it has failed") }
+        if case .failed = try await world.client().store.status(of: one).state {
+            Issue.record("it has failed")
+        }
         // Where the network is not metered there is no such limit.
         var unmetered = try metered(keys: false)
         unmetered.network = .unrestricted

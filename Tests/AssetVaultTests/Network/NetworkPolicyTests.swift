@@ -103,11 +103,11 @@ import Testing
         client.network = .metered
         let found = try await deferred(client) { _ = try await client.fetch() }
         #expect(found.map(\.description) == ["levels/one"])
-        #expect(try await client.status(of: .one).state == .absent)
-        #expect(try await client.status(of: .extras).state == .loaded)
+        #expect(try await client.store.status(of: .one).state == .absent)
+        #expect(try await client.store.status(of: .extras).state == .loaded)
         // What is named comes.
         _ = try await client.fetch(.only([.one]))
-        #expect(try await client.status(of: .one).state == .loaded)
+        #expect(try await client.store.status(of: .one).state == .loaded)
     }
 
     /// A network that becomes metered ends a prefetch, which is not a failure.
@@ -116,13 +116,13 @@ import Testing
         let client = try world.client()
         let found = try await deferred(client) {
             async let fetched = client.fetch()
-            while try await client.status(of: .one).state == .absent {}
+            while try await client.store.status(of: .one).state == .absent {}
             client.network = .metered
             _ = try await fetched
         }
         #expect(found.map(\.description) == ["levels/one"])
-        #expect(try await client.status(of: .extras).state == .loaded)
-        #expect(try await client.status(of: .one).loadedVersion == nil)
+        #expect(try await client.store.status(of: .extras).state == .loaded)
+        #expect(try await client.store.status(of: .one).loadedVersion == nil)
     }
 
     @Test func aDownloaderObeys() async throws {
@@ -133,6 +133,6 @@ import Testing
             if case .deferred(let id) = update { seen.withLock { _ = $0.insert(id) } }
         }
         #expect(seen.withLock { $0 } == [PackID.one])
-        #expect(try await world.client().status(of: .extras).state == .toBeTransferred)
+        #expect(try await world.client().store.status(of: .extras).state == .toBeTransferred)
     }
 }

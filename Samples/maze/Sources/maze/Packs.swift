@@ -15,7 +15,7 @@ struct Packs: Sendable {
     ///
     /// - Parameter patience: how long to wait for a key that is not there yet.
     func prepare(_ level: Level, patience: Duration = .zero) async throws(VaultError) {
-        let status = try await client.status(of: level.id)
+        let status = try await client.store.status(of: level.id)
         if status.loadedVersion != nil { return }
         switch level.form {
         case .opened:
@@ -46,13 +46,13 @@ struct Packs: Sendable {
     func board(of level: Level) async throws(VaultError) -> Board {
         let path = try EntryPath("maze.txt")
         switch level.form {
-        case .opened: return Board(whole: try await client.contents(of: path, in: level.id))
-        case .sealed: return try await Board(inPlace: client.reader(of: path, in: level.id))
+        case .opened: return Board(whole: try await client.store.contents(of: path, in: level.id))
+        case .sealed: return try await Board(inPlace: client.store.reader(of: path, in: level.id))
         }
     }
 
     func story(of level: Level) async throws(VaultError) -> String {
-        let text = try await client.contents(of: EntryPath("story.txt"), in: level.id)
+        let text = try await client.store.contents(of: EntryPath("story.txt"), in: level.id)
         return String(decoding: text, as: UTF8.self).escapingControls
     }
 }
