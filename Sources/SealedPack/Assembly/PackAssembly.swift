@@ -1,7 +1,7 @@
 import SystemPackage
 public import VaultBase
 import VaultCrypto
-import VaultFileSystem
+public import VaultFileSystem
 
 /// A pack that is assembled from bytes in any order, over any number of attempts.
 ///

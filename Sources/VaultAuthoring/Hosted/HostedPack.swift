@@ -1,7 +1,7 @@
-import SealedPack
+public import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultBase
+public import VaultBase
 import VaultFileSystem
 import VaultSite
 import VaultTransport

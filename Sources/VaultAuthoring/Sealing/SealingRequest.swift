@@ -1,6 +1,6 @@
 public import SealedPack
 public import VaultBase
-import VaultFileSystem
+public import VaultFileSystem
 
 /// Which version a sealed pack gets.
 public enum PackVersioning: Sendable {
