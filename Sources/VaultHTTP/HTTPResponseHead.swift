@@ -33,7 +33,7 @@ struct HTTPResponseHead {
         case 416 where request.range != nil:
             return .outOfRange(total: http.only("Content-Range").flatMap(ContentRange.total(ofUnsatisfied:)))
         case 429, 503:
-            return .busy(retryAfter: http.requestedWait)
+            return .busy(status: Int(http.status.code), retryAfter: http.requestedWait)
         case 500...599:
             throw failure("the host is failing (status \(http.status.code))", remedy: "try again later")
         case 401, 407:

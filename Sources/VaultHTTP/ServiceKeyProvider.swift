@@ -124,7 +124,8 @@ public struct ServiceKeyProvider: KeyProvider {
         case 404, 410: return nil
         case 429, 503:
             let wait = response.requestedWait
-            throw TransferFailure(.busyHost(place, retryAfter: wait), retryAfter: wait)
+            throw TransferFailure(
+                .busyHost(place, status: Int(response.status.code), retryAfter: wait), retryAfter: wait)
         case 300..<400:
             throw failure(
                 .unavailable, "the service redirects, which is not followed with a token",

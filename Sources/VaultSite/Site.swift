@@ -38,6 +38,8 @@ extension Site: MetadataSource {
             if let bytes, location.path == nil { try Self.requireNoPage(bytes, at: file) }
             return bytes
         } catch {
+            // Without a connection no file is to blame.
+            if error.category == .unreachable { throw error.with(at: location.description) }
             guard error.category == .corrupt else { throw error }
             throw VaultError(
                 .untrusted, error.problem, at: error.place, remedy: "use another host and report this one",

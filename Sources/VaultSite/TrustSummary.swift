@@ -9,7 +9,8 @@ public struct TrustSummary: Sendable {
         public let expires: UTCTime
         /// Whole days until it expires; negative when it has.
         public let daysLeft: Int64
-        /// Whether less than a quarter of the role's period is left.
+        public let hasExpired: Bool
+        /// Whether it has expired or soon does.
         public let isDue: Bool
         public let trust: RoleTrust
         /// Patterns of the tags that a team's packs may have; nil for the site's own roles.
@@ -18,13 +19,14 @@ public struct TrustSummary: Sendable {
         /// Nil while there is time.
         public var warning: Finding? {
             guard isDue else { return nil }
-            return daysLeft < 0
+            return hasExpired
                 ? .warning(
-                    "expired", "\(role) version \(version) expired \(-daysLeft) days ago", at: role.name,
-                    remedy: "publish it: until then clients accept nothing new")
+                    "expired", "\(role) version \(version) expired at \(expires)", at: role.fileName,
+                    remedy: "check this machine's clock; if it is right, publish: clients accept nothing new")
                 : .warning(
-                    "expires-soon", "\(role) version \(version) expires at \(expires), in \(daysLeft) days",
-                    at: role.name, remedy: "publish before then")
+                    "expires-soon",
+                    "\(role) version \(version) expires at \(expires), in \(Int(clamping: daysLeft).counting("day"))",
+                    at: role.fileName, remedy: "publish before then, or clients accept nothing new")
         }
     }
 
@@ -32,7 +34,11 @@ public struct TrustSummary: Sendable {
     /// Work that the user should do soon.
     public let warnings: [Finding]
 
-    public init(of tree: TargetTree, lifetime: MetadataLifetime = MetadataLifetime(), now: UTCTime) {
+    /// - Parameter expiryNotice: a role is due within this number of days; nil for less than a quarter of its period.
+    public init(
+        of tree: TargetTree, lifetime: MetadataLifetime = MetadataLifetime(), expiryNotice: Int? = nil,
+        now: UTCTime
+    ) {
         let chain = tree.chain
         func role(
             _ metadata: some VerifiedMetadata, _ trust: RoleTrust, grantedTags: [String]? = nil
@@ -41,8 +47,10 @@ public struct TrustSummary: Sendable {
             return Role(
                 role: role, version: metadata.version, expires: metadata.expires,
                 daysLeft: (metadata.expires.secondsSince1970 - now.secondsSince1970) / 86_400,
-                isDue: lifetime.isRenewalDue(of: role, expiring: metadata.expires, at: now), trust: trust,
-                grantedTags: grantedTags)
+                hasExpired: metadata.expires <= now,
+                isDue: expiryNotice.map { metadata.expires <= now.adding(days: $0) }
+                    ?? lifetime.isRenewalDue(of: role, expiring: metadata.expires, at: now),
+                trust: trust, grantedTags: grantedTags)
         }
         var roles = [
             role(chain.root, chain.root.trust(in: .root)),

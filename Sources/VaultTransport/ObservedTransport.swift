@@ -36,16 +36,15 @@ public struct ObservedTransport: Transport {
             try willDiscard(count)
             try observe(Int(clamping: count))
         }
-        switch try await base.get(request) {
+        let response = try await base.get(request)
+        switch response {
         case .whole(let body):
             try willReceive(body.length, location)
             return .whole(body.observed(by: observe))
         case .part(let range, let body):
             try willReceive(body.length, location)
             return .part(range, body.observed(by: observe))
-        case .absent: return .absent
-        case .outOfRange(let total): return .outOfRange(total: total)
-        case .busy(let wait): return .busy(retryAfter: wait)
+        case .absent, .outOfRange, .busy: return response
         }
     }
 }

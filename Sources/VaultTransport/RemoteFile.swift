@@ -45,7 +45,8 @@ public struct RemoteFile: Sendable {
             if let found = body.length, found != length { throw wrongLength(found) }
             return (body, 0..<length)
         case .outOfRange(let total): throw wrongLength(total ?? 0)
-        case .busy(let wait): throw TransferFailure(.busyHost(location, retryAfter: wait), retryAfter: wait)
+        case .busy(let status, let wait):
+            throw TransferFailure(.busyHost(location, status: status, retryAfter: wait), retryAfter: wait)
         case .absent:
             throw TransferFailure(
                 VaultError(

@@ -13,11 +13,12 @@ public protocol Transport: Sendable {
 }
 
 extension VaultError {
-    /// The error for ``TransportResponse/busy(retryAfter:)`` where the caller doesn't wait.
-    public static func busyHost(_ location: SiteLocation, retryAfter: Duration?) -> VaultError {
+    /// The error for ``TransportResponse/busy(status:retryAfter:)`` where the caller doesn't wait.
+    public static func busyHost(_ location: SiteLocation, status: Int, retryAfter: Duration?) -> VaultError {
         let time = retryAfter.map { "in \($0.components.seconds) seconds" } ?? "later"
         return VaultError(
-            .unavailable, "the host is busy", at: location.description, remedy: "try again \(time)")
+            .unavailable, "the host is busy (status \(status))", at: location.description,
+            remedy: "try again \(time)")
     }
 }
 
@@ -59,8 +60,9 @@ extension Transport {
                 for try await chunk in body { bytes += chunk }
                 return bytes
             case .absent: return nil
-            case .busy(let wait):
-                failure = TransferFailure(.busyHost(location, retryAfter: wait), retryAfter: wait)
+            case .busy(let status, let wait):
+                failure = TransferFailure(
+                    .busyHost(location, status: status, retryAfter: wait), retryAfter: wait)
             case .part, .outOfRange:
                 throw VaultError(
                     .unavailable, "the host sent a part instead of the whole file", at: location.description,
@@ -84,7 +86,7 @@ public enum TransportResponse: Sendable {
     /// The part begins after the end of the file (416); `total` is the file's size if the host sent it.
     case outOfRange(total: UInt64?)
     /// The host is busy (503), or limits this client (429); `retryAfter` is the wait that it requested, if any.
-    case busy(retryAfter: Duration?)
+    case busy(status: Int = 503, retryAfter: Duration?)
 }
 
 /// A request for a file, or a part of it.

@@ -125,7 +125,7 @@ import VaultTransport
 
     @Test(arguments: [429, 503]) func doesNotWaitLongerThanAMinute(status: Int) async throws {
         let error = try await refusal(Self.answer(status, "", ["Retry-After": "61"]))
-        #expect(error?.category == .unavailable && error?.problem == "the host is busy")
+        #expect(error?.category == .unavailable && error?.problem == "the host is busy (status \(status))")
         #expect(error?.remedy.contains("61 seconds") == true)
     }
 

@@ -11,7 +11,7 @@ import VaultTransport
     private func wait(status: Int = 503, _ headers: String...) async throws -> Duration? {
         let head = (["HTTP/1.1 \(status) Busy", "Content-Length: 0"] + headers).joined(separator: "\r\n")
         return try await withFaultServer(.send("\(head)\r\n\r\n")) { server in
-            guard case .busy(let wait) = try await HTTPTransport().get(TransportRequest(server.location()))
+            guard case .busy(_, let wait) = try await HTTPTransport().get(TransportRequest(server.location()))
             else { throw Unexpected(response: "not busy") }
             return wait
         }

@@ -26,14 +26,12 @@ public struct AuditReport: Sendable {
     public internal(set) var trust = Trust.unsigned
     public internal(set) var roles: [TrustSummary.Role] = []
     public internal(set) var packs: [AuditedPack] = []
-    /// Of a site at an http or https URL that could be read.
-    public internal(set) var host: HostFacts?
-    /// What was found about the subject as a whole; findings about one pack stand with it.
+    /// Of a site at an http or https URL, if its host answers.
+    public internal(set) var host: HostReport?
+    /// What was found about the subject as a whole; findings about its host or one pack stand with these.
     public internal(set) var findings: [Finding] = []
     /// What was verified over several runs; nil without a memory.
     public internal(set) var coverage: AuditCoverage?
-    /// Those of the findings that are about how the host serves files; nil if it was not examined, such as of a folder.
-    public internal(set) var hostFindings: [Finding]?
     /// Bytes of all files that match their description.
     public internal(set) var verifiedBytes: UInt64 = 0
 
@@ -48,7 +46,7 @@ public struct AuditReport: Sendable {
 
     public var isPinned: Bool { trust == .pinned }
 
-    public var allFindings: [Finding] { findings + packs.flatMap(\.findings) }
+    public var allFindings: [Finding] { findings + (host?.findings ?? []) + packs.flatMap(\.findings) }
 
     /// How many findings are errors.
     public var problemCount: Int { errors.count }
@@ -85,27 +83,13 @@ public struct AuditReport: Sendable {
             // Digests are known, and comparable, whether or not the metadata have expired.
             tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: .earliest)
         } catch {
-            refuse(error.asDamage(in: site))
+            refuse(await error.asOtherRoot(than: pinnedRoot, at: site).asDamage(in: site))
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned
-        roles = TrustSummary(of: tree, now: now).roles
-        findings += roles.filter { $0.expires <= now }.map {
-            Finding(
-                .error(.untrusted), "expired",
-                "version \($0.version) expired at \($0.expires), and now it is \(now)",
-                at: $0.role.fileName,
-                remedy:
-                    "check this machine's clock; if it is right, publish again: clients refuse what is new here"
-            )
-        }
-        func isDue(_ role: TrustSummary.Role) -> Bool {
-            expiryNotice.map { role.expires <= now.adding(days: $0) } ?? role.isDue
-        }
-        findings += roles.filter { isDue($0) && now < $0.expires }.map {
-            .warning(
-                "expires-soon", "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
-                at: $0.role.fileName, remedy: "publish again before then, or clients refuse the site")
+        roles = TrustSummary(of: tree, expiryNotice: expiryNotice, now: now).roles
+        findings += roles.compactMap { role in
+            role.warning.map { role.hasExpired ? Finding($0.refusal(as: .untrusted)) : $0 }
         }
         findings += tree.refusals.map { Finding($0.error.asDamage(in: site)) }
         return tree
@@ -162,10 +146,32 @@ public struct AuditedPack: Sendable {
 }
 
 extension VaultError {
-    /// A folder can't fail to answer as a host can: a missing file means that the site is damaged.
+    /// A folder can't fail to answer as a host can: what is missing or unreadable there is damaged.
     func asDamage(in site: Site) -> VaultError {
-        guard isHostFailure, site.location.path != nil else { return self }
+        guard site.location.path != nil else { return self }
+        let remedy = "put the publisher's copy of it there again"
+        switch code {
+        case "missing-metadata":
+            return VaultError(.corrupt, "it is missing", at: place, remedy: remedy, code: code)
+        case "not-metadata": return with(problem: "it is not metadata: \(problem)", remedy: remedy)
+        case "oversized-metadata": return with(remedy: remedy)
+        default:
+            guard isHostFailure else { return self }
+            return VaultError(
+                .corrupt, problem, at: place, remedy: self.remedy,
+                code: code == Finding.Code(category) ? nil : code)
+        }
+    }
+
+    /// A site that does not follow from the given root may be one whose root is another: then the wrong file was given, or the host has
+    /// another site.
+    fileprivate func asOtherRoot(than pinnedRoot: [UInt8]?, at site: Site) async -> VaultError {
+        guard code == "not-signed", let pinnedRoot, let kept = KeptRoots(of: site, pinnedRoot: pinnedRoot),
+            let other = await kept.refusalOfPinned(), other.code == "other-root"
+        else { return self }
         return VaultError(
-            .corrupt, problem, at: place, remedy: remedy, code: code.name == category.rawValue ? nil : code)
+            .untrusted, other.problem, at: other.place,
+            remedy: "give the root of this site; if that was given, don't use this host", hint: .trustedRoot,
+            code: other.code)
     }
 }

@@ -49,8 +49,8 @@ struct EarlierListings {
         }
     }
 
-    /// The listed files that are there, and notes of the others. A host's files can't be listed, so of a host the newest metadata
-    /// counts alone.
+    /// The listed files that are there, and a note of each other one. Files of a host can't be listed: there only the newest metadata
+    /// counts.
     func files(at site: Site, in chain: TrustChain) -> (present: [Listing], gone: [Finding]) {
         var files: (present: [Listing], gone: [Finding]) = ([], [])
         for listing in listings {
@@ -60,8 +60,8 @@ struct EarlierListings {
                 files.gone.append(
                     Finding(
                         .note, "gone",
-                        "it is missing, and \(listing.metadata) lists it: it can't be restored",
-                        at: path.string, remedy: "put the publisher's copy there, if it may be needed"))
+                        "this earlier version is missing, so that it can't be restored; \(listing.metadata) lists it",
+                        at: path.string, remedy: "put the publisher's copy there to keep that possible"))
             } else {
                 files.present.append(listing)
             }

@@ -32,7 +32,7 @@ extension Finding {
     static func prunable(_ problem: String, at place: String) -> Finding {
         Finding(
             .note, "prunable", problem, at: place,
-            remedy: "prune the site: it is removed when no client can need it any more", hint: .pruning)
+            remedy: "prune the site, which removes it once no client can need it", hint: .pruning)
     }
 
     /// A file or a part of it that is damaged.

@@ -1,14 +1,20 @@
 import SealedPack
 import UpdateFramework
-import VaultBase
+public import VaultBase
 import VaultSite
 public import VaultTransport
 
 /// How a host serves a site. All its bytes may be right, and yet clients download too much, learn of an update late, or miss a new root.
-///
-/// Few requests suffice: of the timestamp, the snapshot, two files that are not there, and a pack, the largest one. A request that fails
-/// gives no finding: the audit of the file itself reports that. Where the metadata can't be verified, its host may be the reason: then
-/// only the timestamp and a file that is not there are asked for.
+public struct HostReport: Sendable {
+    public internal(set) var connection = HostConnection()
+    /// While the beginning of the largest pack was read; nil where that failed.
+    public internal(set) var bytesPerSecond: UInt64?
+    public internal(set) var findings: [Finding] = []
+}
+
+/// Examines a host by few requests: of the timestamp, the snapshot, two files that are not there, and parts of the largest pack. A
+/// request that fails gives no finding: the audit of the file itself reports that. Where the metadata can't be verified, its host may be
+/// the reason: then only the timestamp and a file that is not there are asked for.
 struct HostAudit {
     private let site: Site
     private let host: HostInquiry
@@ -32,67 +38,89 @@ struct HostAudit {
         pack = packs.max { $0.pack.length < $1.pack.length }
     }
 
-    func run() async -> (facts: HostFacts, findings: [Finding]) {
-        var facts = HostFacts()
-        var findings = await metadataFindings()
+    func run() async -> HostReport {
+        var report = HostReport()
+        for (file, headers, checks) in probes {
+            guard let location = try? site.location.appending(file),
+                let reply = await host.ask(location, headers)
+            else { continue }
+            report.findings += checks.flatMap { $0(reply) }
+        }
         var hosts = [site.location]
-        if let chain, let pack, let location = try? site.location(of: pack.target, in: chain),
-            let found = await host.ask(location)
-        {
-            if let redirected = found.redirected { findings.append(redirected) }
-            hosts.append(found.location)
-            findings += lifetime(of: found)
-            findings += await RangeAudit(of: pack.pack, at: found.location, by: host).findings()
+        if let chain, let pack, let location = try? site.location(of: pack.target, in: chain) {
             let start = ContinuousClock.now
-            if let whole = await host.ask(found.location, Self.anyEncoding, bodyUpTo: 4 << 20) {
-                facts.bytesPerSecond = Self.rate(of: whole.answer.body.count, in: .now - start)
-                findings += compression(of: whole)
+            if let whole = await host.ask(location, Self.anyEncoding, bodyUpTo: 4 << 20) {
+                report.bytesPerSecond = Self.rate(of: whole.answer.body.count, in: .now - start)
+                hosts.append(whole.location)
+                report.findings += redirection(of: whole) + lifetime(of: whole) + compression(of: whole)
+                report.findings += await RangeAudit(of: pack.pack, at: whole.location, by: host).findings()
             }
         }
         for (index, location) in hosts.enumerated() {
             guard let connection = try? await host.probe.connection(to: location) else { continue }
-            if index == 0 { facts.connection = connection }
+            if index == 0 { report.connection = connection }
             guard index == 0 || location.authority != site.location.authority else { continue }
-            findings += security(of: connection, to: location)
+            report.findings += security(of: connection, to: location)
         }
-        return (facts, findings)
+        return report
     }
 
-    private func metadataFindings() async -> [Finding] {
-        var findings: [Finding] = []
-        if let found = await reply(for: "metadata/timestamp.json") {
-            if let redirected = found.redirected { findings.append(redirected) }
-            findings += lateness(of: found.answer, at: found.place)
-            if let encoding = found.answer.encoding { findings.append(.encoded(encoding, at: found.place)) }
-        }
-        if let found = await reply(for: "targets/packs/\(Self.absent)") {
-            findings += absence(as: found.answer, at: found.place)
-        }
-        guard let chain else { return findings }
-        let snapshot = "metadata/\(MetadataRole.snapshot.hostedName(version: chain.snapshot.version))"
-        if let found = await reply(for: snapshot) { findings += lifetime(of: found) }
-        if let found = await reply(for: snapshot, Self.anyEncoding) { findings += compression(of: found) }
-        let next = "metadata/\(MetadataRole.root.hostedName(version: chain.root.version + 1))"
-        if let found = await reply(for: next) { findings += absence(as: found.answer, at: found.place) }
-        return findings
+    private typealias Check = (HostInquiry.Reply) -> [Finding]
+    private typealias Probe = (file: String, headers: [String: String], checks: [Check])
+
+    /// What is asked for, how, and what each answer is examined for.
+    private var probes: [Probe] {
+        let always: [Probe] = [
+            ("metadata/timestamp.json", [:], [redirection, lateness, encoding]),
+            ("targets/packs/\(Self.absent)", [:], [absence]),
+        ]
+        guard let chain else { return always }
+        let snapshot = MetadataRole.snapshot.hostedName(version: chain.snapshot.version)
+        let nextRoot = MetadataRole.root.hostedName(version: chain.root.version + 1)
+        let verified: [Probe] = [
+            ("metadata/\(snapshot)", Self.anyEncoding, [lifetime, compression]),
+            ("metadata/\(nextRoot)", [:], [absence]),
+        ]
+        return always + verified
     }
 
     /// Nobody has a pack of this digest.
     private static let absent = String(repeating: "0", count: 64) + ".missing.avpack"
+    /// As other programs accept them; clients accept none.
     private static let anyEncoding = ["Accept-Encoding": "gzip, br, zstd"]
     private static let day = 86_400
-
-    private func reply(for name: String, _ headers: [String: String] = [:]) async -> HostInquiry.Reply? {
-        guard let location = try? site.location.appending(name) else { return nil }
-        return await host.ask(location, headers)
-    }
 
     private static func rate(of bytes: Int, in time: Duration) -> UInt64? {
         let seconds = time / .seconds(1)
         return bytes > 0 && seconds > 0 ? UInt64(Double(bytes) / seconds) : nil
     }
 
-    private func lateness(of timestamp: HostAnswer, at place: String) -> [Finding] {
+    private func redirection(of found: HostInquiry.Reply) -> [Finding] {
+        let (asked, location, status) = (found.asked, found.location, found.answer.status)
+        if (300..<400).contains(status), status != 304 {
+            return [
+                .warning(
+                    "redirected",
+                    "the host redirects to a URL that is not examined, such as one with a signature in its query",
+                    at: found.place, remedy: "audit the host that it redirects to")
+            ]
+        }
+        guard location != asked else { return [] }
+        var problem = "the host redirects to \(location.description.excerpt): each request costs a second one"
+        if let other = location.authority, other != asked.authority {
+            problem += "; clients with a list of allowed hosts need '\(other)' in it"
+        }
+        return [
+            Finding(.note, "redirected", problem, at: found.place, remedy: "let clients use that URL")
+        ]
+    }
+
+    private func encoding(of found: HostInquiry.Reply) -> [Finding] {
+        found.answer.encoding.map { [.encoded($0, at: found.place)] } ?? []
+    }
+
+    private func lateness(of found: HostInquiry.Reply) -> [Finding] {
+        let timestamp = found.answer
         guard timestamp.status == 200 else { return [] }
         let wait = max(timestamp.freshness ?? 0, timestamp.age)
         guard wait > 0 || timestamp.freshness == nil else { return [] }
@@ -102,7 +130,7 @@ struct HostAudit {
             : "nothing says how long caches may keep it, so that clients may learn of an update late"
         return [
             Finding(
-                wait > 3_600 ? .error(.unavailable) : .warning, "cached-timestamp", problem, at: place,
+                wait > 3_600 ? .error(.unavailable) : .warning, "cached-timestamp", problem, at: found.place,
                 remedy: "let the host send it with 'Cache-Control: no-store'")
         ]
     }
@@ -118,14 +146,14 @@ struct HostAudit {
         ]
     }
 
-    /// Of an answer to a request that accepts encodings, as those of other programs do.
+    /// Of an answer to a request that accepts encodings.
     private func compression(of found: HostInquiry.Reply) -> [Finding] {
         guard let encoding = found.answer.encoding else { return [] }
         return [
             .warning(
                 "compressed",
-                "the host encodes it (\(encoding.excerpt)) for who accepts that: clients refuse this form if a cache gives it to them,"
-                    + " and packs get no smaller", at: found.place,
+                "the host compresses it (\(encoding.excerpt)) for programs that accept that: it saves nothing, and clients refuse it if a cache gives it to them",
+                at: found.place,
                 remedy: "turn off compression for the site")
         ]
     }
@@ -152,7 +180,8 @@ struct HostAudit {
         return findings
     }
 
-    private func absence(as answer: HostAnswer, at place: String) -> [Finding] {
+    private func absence(of found: HostInquiry.Reply) -> [Finding] {
+        let answer = found.answer
         switch answer.status {
         case 403, 404, 410:
             let wait = max(answer.freshness ?? 0, answer.age)
@@ -161,14 +190,14 @@ struct HostAudit {
                 Finding(
                     wait > 3_600 ? .error(.unavailable) : .warning, "cached-absence",
                     "caches keep the answer that it is missing for \(wait) seconds, so that clients find a new file that late",
-                    at: place, remedy: "let the host send 404 with 'Cache-Control: no-store'")
+                    at: found.place, remedy: "let the host send 404 with 'Cache-Control: no-store'")
             ]
         case 200..<300:
             return [
                 Finding(
                     .error(.unavailable), "found-what-is-missing",
                     "the host answers with status \(answer.status) for a file that is not there, such as with a page of an app",
-                    at: place, remedy: "let the host answer with 404 for what is missing")
+                    at: found.place, remedy: "let the host answer with 404 for what is missing")
             ]
         default: return []
         }
@@ -179,16 +208,9 @@ extension Finding {
     static func encoded(_ encoding: String, at place: String) -> Finding {
         Finding(
             .error(.unavailable), "encoded",
-            "the host encodes it (\(encoding.excerpt)), although only identity was accepted: clients refuse all of it",
+            "the host compresses it (\(encoding.excerpt)) although the request does not accept that: clients refuse it",
             at: place, remedy: "turn off compression for the site")
     }
-}
-
-/// How a host can be reached.
-public struct HostFacts: Sendable {
-    public internal(set) var connection = HostConnection()
-    /// While the beginning of the largest pack was read; nil where that failed.
-    public internal(set) var bytesPerSecond: UInt64?
 }
 
 /// Asks a host as clients do: redirects are followed.
@@ -205,24 +227,6 @@ struct HostInquiry: Sendable {
         let answer: HostAnswer
 
         var place: String { asked.description }
-
-        /// Nil without redirects.
-        var redirected: Finding? {
-            if (300..<400).contains(answer.status), answer.status != 304 {
-                return .warning(
-                    "redirected",
-                    "the host redirects to a URL that is not examined, such as one with a signature in its query",
-                    at: place, remedy: "audit the host that it redirects to")
-            }
-            guard location != asked else { return nil }
-            let host =
-                location.authority.map { "; clients with a list of allowed hosts need '\($0)' in it" } ?? ""
-            return Finding(
-                .note, "redirected",
-                "the host redirects to \(location.description.excerpt), which costs each request a second one"
-                    + (location.authority == asked.authority ? "" : host), at: place,
-                remedy: "let clients use that URL")
-        }
     }
 
     /// Nil where a request fails.

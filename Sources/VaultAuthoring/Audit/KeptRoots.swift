@@ -33,6 +33,12 @@ struct KeptRoots {
         return findings
     }
 
+    /// Why the site's root of the pin's version is not the pin; nil if it is.
+    func refusalOfPinned() async -> VaultError? {
+        do throws(VaultError) { _ = try await root(pinned.version, before: nil) } catch { return error }
+        return nil
+    }
+
     private func root(_ version: Int64, before next: VerifiedRoot?) async throws(VaultError) -> VerifiedRoot {
         let role = MetadataRole.root
         let name = role.hostedName(version: version)

@@ -92,7 +92,7 @@ struct MirrorAudit {
         } catch {
             let code: Finding.Code =
                 switch error.category {
-                case .notHosted: "mirror-lacks-file"
+                case .notHosted: "mirror-missing-file"
                 case .corrupt: "mirror-wrong-length"
                 default: error.code
                 }

@@ -149,11 +149,9 @@ public struct SiteAudit: Sendable {
         host chain: TrustChain?, listing packs: [ListedPack], _ report: inout AuditReport
     ) async {
         let audit = HostAudit(of: site, chain, listing: packs, now: now, expiryNotice: expiryNotice)
-        guard let found = await audit?.run() else { return }
-        report.host = found.facts
+        let found = await audit?.run()
         // A host that does not answer is not examined.
-        report.hostFindings = chain == nil && found.findings.isEmpty ? nil : found.findings
-        report.findings += found.findings
+        if chain != nil || found?.findings.isEmpty == false { report.host = found }
     }
 
     /// Channels with opaque names that list packs, and no table.

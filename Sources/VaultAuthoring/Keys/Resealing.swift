@@ -6,8 +6,8 @@ import VaultCrypto
 import VaultFileSystem
 public import VaultSite
 
-/// Seals listed packs again, with the same content and IDs, under fresh content keys, in all channels at once. Who has a replaced
-/// content key opens no version that is listed afterwards.
+/// Seals listed packs again, with the same content and IDs, under fresh content keys, in all channels at once. A replaced content key
+/// opens no version that is listed afterwards.
 ///
 /// The sources are not read: each listed version is opened, and sealed under the next numbers of its pack.
 public struct Resealing: Sendable {
@@ -70,7 +70,7 @@ public struct ResealingReport: Sendable {
     }
 
     public internal(set) var packs: [Pack]
-    /// What a client downloads that has all packs of a channel: of several channels the greatest, in bytes.
+    /// What a client with all packs of a channel downloads, in bytes; of several channels the largest number.
     public let download: UInt64
     /// The next upload, in bytes.
     public var upload: UInt64 { packs.saturatingSum(\.length) }

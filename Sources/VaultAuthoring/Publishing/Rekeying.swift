@@ -11,7 +11,7 @@ struct Recipients {
     private var sources: [PackID: DeclaredSource] = [:]
     /// Whether packs of other sources, and of none, keep their slots.
     private(set) var areAll = true
-    /// All keys that a pack was noted for.
+    /// The keys of all packs that were noted.
     private(set) var keys: Set<KeyID> = []
 
     init() {}
@@ -43,7 +43,7 @@ struct Recipients {
     /// The slots of packs with this content key.
     subscript(key: ContentKeyID) -> [KeySlot]? { slotsByKey[key] }
 
-    /// Nil if no source makes the version.
+    /// Nil for a version of no source.
     func source(of version: PackManifest) -> DeclaredSource? {
         sources[version.id] ?? version.offer.family.flatMap { sources[$0] }
     }
@@ -70,8 +70,8 @@ extension PackPublisher {
         return rekeyed
     }
 
-    /// Unchanged if no key opens it: then a replaced key stays in its slots, and the publication says so. Throws `.key` where a key to
-    /// seal for can't be read.
+    /// Unchanged if no key opens the pack: a replaced key then stays in its slots, and the publication warns of that. Throws `.key` if
+    /// a key to seal for can't be read.
     private func rekeyed(
         _ version: PackManifest, for recipients: Recipients
     ) async throws(VaultError) -> PackManifest {

@@ -41,8 +41,8 @@ public struct VaultError: Error, Sendable, Equatable {
     }
 
     public let category: Category
-    /// What it is, more closely than the category says: stable, and what programs decide by. The category's name where nothing more
-    /// is said.
+    /// What it is, more closely than the category says: stable, and what programs decide by. Else the category's name, such as
+    /// `not-hosted`.
     public let code: Finding.Code
     /// The problem, as a clause without a full stop.
     public let problem: String
@@ -62,12 +62,22 @@ public struct VaultError: Error, Sendable, Equatable {
         missingBytes: UInt64? = nil, code: Finding.Code? = nil
     ) {
         self.category = category
-        self.code = code ?? Finding.Code(stringLiteral: category.rawValue)
+        self.code = code ?? Finding.Code(category)
         self.problem = problem
         self.place = place
         self.remedy = remedy
         self.hint = hint
         self.missingBytes = missingBytes
+    }
+}
+
+extension Finding.Code {
+    /// Of an error of which only the category is known, such as `not-hosted`.
+    public init(_ category: VaultError.Category) {
+        self.init(
+            stringLiteral: category.rawValue.reduce(into: "") { name, letter in
+                name += letter.isUppercase ? "-\(letter.lowercased())" : "\(letter)"
+            })
     }
 }
 

@@ -9,14 +9,16 @@ struct Access: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a program while it has the packs of some tags in access.",
         discussion: """
-            The program and its arguments follow '--'. The program replaces this process, so it has its process ID and gives the exit \
-            code. While it runs, no pack of the tags is removed or changed, nor while a child runs that inherited its open files. A \
-            program that closes files which it did not open ends the access. The variable ASSETVAULT_RESOURCES names a folder of \
-            links to all files of the packs.
+            The program and its arguments follow '--'. The program replaces this process, so it has its \
+            process ID and gives the exit code. While it runs, no pack of the tags is removed or changed, \
+            nor while a child runs that inherited its open files. A program that closes files which it did \
+            not open ends the access. The variable ASSETVAULT_RESOURCES names a folder of links to all files \
+            of the packs.
 
-            Missing packs are downloaded from the site that --site names. Without it they must be loaded, or wait for a key that \
-            --keys gives. Packs that are kept sealed are refused before anything is downloaded. The program gets no key: the \
-            variable of env:NAME is unset, and the descriptor of fd:N is closed (fd:0 becomes empty).
+            Missing packs are downloaded from the site that --site names. Without it they must be loaded, or \
+            wait for a key that --keys gives. Packs that are kept sealed are refused before anything is \
+            downloaded. The program gets no key: the variable of env:NAME is unset, and the descriptor of \
+            fd:N is closed (fd:0 becomes empty).
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2
@@ -36,7 +38,10 @@ struct Access: LongCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes of opened packs that all programs may have in access together, such as 2GB (else exit code 79).",
+            """
+            The most bytes of opened packs that all programs may have in access together, such as 2GB (else \
+            exit code 79).
+            """,
             valueName: "bytes"))
     var inUse: ByteCount?
 

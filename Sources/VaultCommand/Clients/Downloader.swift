@@ -8,9 +8,10 @@ struct Downloader: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download packs to shared storage, without any key, within a budget.",
         discussion: """
-            Runs in the background beside an app. It may be killed and started again at any time, and resumes where it stopped. \
-            The packs wait, verified and sealed, for 'fetch' or 'unlock'. Essential packs come first with the requests install and \
-            update, and like all others with periodic. Exit code 75 means that the time was up.
+            Runs in the background beside an app. It may be killed and started again at any time, and \
+            resumes where it stopped. The packs wait, verified and sealed, for 'fetch' or 'unlock'. \
+            Essential packs come first with the requests install and update, and like all others with \
+            periodic. Exit code 75 means that the time was up.
 
             EXAMPLE
               assetvault downloader https://cdn.example.com/game --store ~/.game \\
@@ -37,13 +38,19 @@ struct Downloader: LongCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How much memory it may take, 32MiB or more, such as 64MiB: with less, fewer packs are downloaded at a time. A bare number counts bytes.",
+            """
+            How much memory it may take, 32MiB or more, such as 64MiB: with less, fewer packs are downloaded \
+            at a time. A bare number counts bytes.
+            """,
             valueName: "bytes"))
     var memory = ByteCount(bytes: DownloaderBudget.leastMemory)
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that essential packs may take with the request 'install', with the metadata that are downloaded.",
+            """
+            Bytes that essential packs may take with the request 'install', with the metadata that are \
+            downloaded.
+            """,
             valueName: "bytes"))
     var essentialAllowance: ByteCount?
 

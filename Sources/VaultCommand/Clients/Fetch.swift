@@ -10,12 +10,13 @@ struct Fetch: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
-            Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, essential and prefetch \
-            packs are fetched. Without --keys packs stop in shared storage, verified and sealed. A pack that none of the keys \
-            opens is not a failure: if it was named, it is downloaded and waits for its key; other such packs are downloaded only \
-            with --preload. If the store has a pack in part, or in an earlier version, only missing pieces are downloaded (pieces \
-            of an opened version are reused with its key); --dry-run prints their size, without metadata and the table of opaque \
-            names. If a tag is unknown, nothing is downloaded.
+            Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, \
+            essential and prefetch packs are fetched. Without --keys packs stop in shared storage, verified \
+            and sealed. A pack that none of the keys opens is not a failure: if it was named, it is \
+            downloaded and waits for its key; other such packs are downloaded only with --preload. If the \
+            store has a pack in part, or in an earlier version, only missing pieces are downloaded (pieces \
+            of an opened version are reused with its key); --dry-run prints their size, without metadata and \
+            the table of opaque names. If a tag is unknown, nothing is downloaded.
 
             EXAMPLE
               assetvault fetch https://cdn.example.com/game --store ~/.game \\
@@ -41,7 +42,10 @@ struct Fetch: LongCommand {
 
     @Flag(
         help:
-            "Also download packs that were not named and that none of the keys opens: they wait for their key."
+            """
+            Also download packs that were not named and that none of the \
+            keys opens: they wait for their key.
+            """
     )
     var preload = false
 
@@ -58,7 +62,10 @@ struct Fetch: LongCommand {
 
     @Flag(
         help:
-            "Print JSON: what the store holds afterwards, as 'status' does; with --dry-run what would be downloaded."
+            """
+            Print JSON: what the store holds afterwards, as 'status' does; \
+            with --dry-run what would be downloaded.
+            """
     )
     var json = false
 
@@ -170,8 +177,9 @@ struct Unlock: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open the packs that wait for their key, without any network.",
         discussion: """
-            Packs that were downloaded before their release wait, verified and sealed, in shared storage; they need only their \
-            key. Without IDs, all waiting packs are opened. --wait asks for the key until it is available.
+            Packs that were downloaded before their release wait, verified and sealed, in shared storage; \
+            they need only their key. Without IDs, all waiting packs are opened. --wait asks for the key \
+            until it is available.
 
             EXAMPLE
               assetvault unlock levels/two --store ~/.game --keys env:GAME_KEY

@@ -8,8 +8,8 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove packs from a store.",
         discussion: """
-            They are downloaded again only when 'fetch' names them, or with --all. A version that a program has in access or reads \
-            is removed when that ends.
+            They are downloaded again only when 'fetch' names them, or with --all. A version that a program \
+            has in access or reads is removed when that ends.
 
             EXAMPLE
               assetvault remove levels/one --store ~/.game
@@ -53,10 +53,11 @@ struct Preserve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Set which packs stay when disk space is needed, and how long.",
         discussion: """
-            A download that needs disk space removes purgeable packs that are not in use, those with the lowest preservation \
-            priority first. --keep and --purgeable set whether the named packs are among these. --priority sets the priority of \
-            tags in this store, instead of the one that the site lists; of a pack with several tags the highest counts. With --tag \
-            alone the priority of each tag is printed.
+            A download that needs disk space removes purgeable packs that are not in use, those with the \
+            lowest preservation priority first. --keep and --purgeable set whether the named packs are among \
+            these. --priority sets the priority of tags in this store, instead of the one that the site \
+            lists; of a pack with several tags the highest counts. With --tag alone the priority of each tag \
+            is printed.
 
             EXAMPLE
               assetvault preserve levels/one --purgeable --store ~/.game
@@ -151,12 +152,13 @@ struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove purgeable packs, to free disk space.",
         discussion: """
-            Purgeable packs are those declared so, variants that another one replaced on this device, and on-demand packs of \
-            resource trees. A pack that any process has in access is never removed. Packs with the lowest preservation priority \
-            are removed first; of equal priority, the least recently used. They are downloaded again when they are requested. A \
-            fetch or a request that needs disk space purges in the same way. --withdrawn removes exactly the packs that the site \
-            no longer lists, as 'status' shows them, whether purgeable or not; a fetch downloads them again once the site lists \
-            them again.
+            Purgeable packs are those declared so, variants that another one replaced on this device, and \
+            on-demand packs of resource trees. A pack that any process has in access is never removed. Packs \
+            with the lowest preservation priority are removed first; of equal priority, the least recently \
+            used. They are downloaded again when they are requested. A fetch or a request that needs disk \
+            space purges in the same way. --withdrawn removes exactly the packs that the site no longer \
+            lists, as 'status' shows them, whether purgeable or not; a fetch downloads them again once the \
+            site lists them again.
 
             EXAMPLE
               assetvault purge --store ~/.game --until-free 2GB --dry-run

@@ -11,14 +11,22 @@ import VaultTransport
 struct Repair: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read every byte of a store, a site or a pack, and fetch damaged pieces again.",
+        usage: """
+            assetvault repair <url> --store <dir> [<id> ...] [--keys <spec> ...] [--mirror <url> ...]
+            assetvault repair <folder> --from <url-or-dir> [--trust <root.json>]
+            assetvault repair <pack> --from <url-or-dir> [--manifest <file>]
+            """,
         discussion: """
-            With --store: the packs in a store, from the site and its mirrors. Packs kept sealed are verified without a key, opened ones with their key. Only damaged pieces are fetched again, from \
-            any mirror, even if the site's metadata has expired. 'fetch' verifies packs that wait for their key.
+            With --store: the packs in a store, from the site and its mirrors. Packs kept sealed are \
+            verified without a key, opened ones with their key. Only damaged pieces are fetched again, from \
+            any mirror, even if the site's metadata has expired. 'fetch' verifies packs that wait for their \
+            key.
 
-            With --from: a site's folder, or a pack with its manifest, from another host of the site, without keys. Only what \
-            is missing or damaged is written, after it was verified; sound pieces of a damaged pack stay. Damaged metadata are \
-            fetched again, if keys of the site have signed them: --trust names the root that it must follow from, else its own first \
-            root counts. Of earlier versions those that are there are repaired.
+            With --from: a site's folder, or a pack with its manifest, from another host of the site, \
+            without keys. Only what is missing or damaged is written, after it was verified; sound pieces of \
+            a damaged pack stay. Damaged metadata are fetched again, if keys of the site have signed them: \
+            --trust names the root that it must follow from, else its own first root counts. Of earlier \
+            versions those that are there are repaired.
 
             EXAMPLE
               assetvault repair https://cdn.example.com/game --store ~/.game \\
@@ -128,9 +136,10 @@ struct Repair: LongCommand {
             var named = manifest.map { FilePath($0) }
             if named == nil { named = try LocalPack(path: path).manifestBeside }
             guard let beside = named else {
+                guard try FileSystem.exists(path) else { throw path.noSuch("file or folder") }
                 throw VaultError(
                     .missing, "there is no manifest, which says what the pack was", at: client.url,
-                    remedy: "give --manifest FILE, or check the path")
+                    remedy: "give --manifest FILE")
             }
             return try await SiteRepair.run(
                 ofPack: path, PackManifestFile.read(beside), from: mirror, bars.show)

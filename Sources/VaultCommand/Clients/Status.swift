@@ -99,7 +99,8 @@ struct Path: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the stable path of a loaded pack.",
         discussion: """
-            The path is a link to the pack's live version: a folder, or the sealed pack after 'fetch --sealed'.
+            The path is a link to the pack's live version: a folder, or the sealed pack after 'fetch \
+            --sealed'.
 
             EXAMPLE
               ls "$(assetvault path levels/one --store ~/.game)"

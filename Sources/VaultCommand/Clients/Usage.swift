@@ -9,9 +9,10 @@ struct Usage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the disk space that a store takes, by pack.",
         discussion: """
-            Prints for each pack its size, sealed and opened, its tags, the processes that have it in access, whether it is \
-            purgeable, its preservation priority, and when it was read last. The initial install, what is prefetched and what is \
-            in access are compared with --limits; exit code 78 means that one is exceeded.
+            Prints for each pack its size, sealed and opened, its tags, the processes that have it in \
+            access, whether it is purgeable, its preservation priority, and when it was read last. The \
+            initial install, what is prefetched and what is in access are compared with --limits; exit code \
+            78 means that one is exceeded.
 
             EXAMPLE
               assetvault usage --store ~/.game --limits odr-2015

@@ -6,8 +6,9 @@ struct Verify: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read every byte of the packs in a store, without any network.",
         discussion: """
-            Packs kept sealed are verified without a key, opened ones with their key. Nothing is changed; 'repair' fetches what is \
-            damaged. Exit code 65 means that a pack is damaged, 77 that the key of an opened one is missing.
+            Packs kept sealed are verified without a key, opened ones with their key. Nothing is changed; \
+            'repair' fetches what is damaged. Exit code 65 means that a pack is damaged, 77 that the key of \
+            an opened one is missing.
 
             EXAMPLE
               assetvault verify --store ~/.game --keys env:GAME_KEY

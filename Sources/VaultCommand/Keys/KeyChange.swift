@@ -11,12 +11,14 @@ struct KeysRekey: AsyncParsableCommand {
         commandName: "rekey",
         abstract: "Replace the keys of the vault or of an audience, in all channels.",
         discussion: """
-            Puts a new key into the audience's file, keeps the old one in keys/replaced/ID.jwks, and seals every listed pack for \
-            both: metadata alone change. Give the new key to the audience, then --finish: packs are no longer sealed for the old \
-            key, and it is retired. Its file stays until 'keys remove'. Interrupted at any point, run the same command again.
+            Puts a new key into the audience's file, keeps the old one in keys/replaced/ID.jwks, and seals \
+            every listed pack for both: metadata alone change. Give the new key to the audience, then \
+            --finish: packs are no longer sealed for the old key, and it is retired. Its file stays until \
+            'keys remove'. Interrupted at any point, run the same command again.
 
-            --finish says what the old key still opens, by channel, pack and version. Someone who kept the old key and earlier metadata still \
-            reads packs with the same content keys, and later versions of them.
+            --finish says what the old key still opens, by channel, pack and version. Someone who kept the \
+            old key and earlier metadata still reads packs with the same content keys, and later versions of \
+            them.
 
             EXAMPLE
               assetvault keys rekey my-game --audience press
@@ -60,9 +62,10 @@ struct KeysRetire: AsyncParsableCommand {
         commandName: "retire",
         abstract: "Never seal for a key again.",
         discussion: """
-            Takes the key out of the slots of every channel, and out of the file of its audience, which must have another key. The signed \
-            metadata remember its ID: from then on 'publish' refuses the key (exit code 64), on every machine. The key stays in \
-            keys/replaced/ID.jwks until 'keys remove'. Says what it still opens, as 'keys rekey --finish' does.
+            Takes the key out of the slots of every channel, and out of the file of its audience, which must \
+            have another key. The signed metadata remember its ID: from then on 'publish' refuses the key \
+            (exit code 64), on every machine. The key stays in keys/replaced/ID.jwks until 'keys remove'. \
+            Says what it still opens, as 'keys rekey --finish' does.
 
             EXAMPLE
               assetvault keys retire my-game 9ZqJ4mX0T6uYc1n2Vw3dQA
@@ -87,8 +90,9 @@ struct KeysRemove: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove the file of a retired key.",
         discussion: """
-            Refused (exit code 64) while only retired keys open a version that any channel or a team lists, or that could be restored. \
-            Upload what 'keys rekey --finish' or 'keys retire' wrote before you remove the key.
+            Refused (exit code 64) while only retired keys open a version that any channel or a team lists, \
+            or that could be restored. Upload what 'keys rekey --finish' or 'keys retire' wrote before you \
+            remove the key.
 
             EXAMPLE
               assetvault keys remove my-game 9ZqJ4mX0T6uYc1n2Vw3dQA

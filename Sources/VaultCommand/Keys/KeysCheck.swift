@@ -12,8 +12,9 @@ struct KeysCheck: AsyncParsableCommand {
         commandName: "check",
         abstract: "Check a key source: which keys it gives, and which packs of a site they open.",
         discussion: """
-            SPEC is what --keys takes. With --site each slot is unwrapped, so that a wrong key with a right ID is noticed. Exits with 77 \
-            if a key can't be read, or none of the keys opens a pack of the site.
+            SPEC is what --keys takes. With --site each slot is unwrapped, so that a wrong key with a right \
+            ID is noticed. Exits with 77 if a key can't be read, or none of the keys opens a pack of the \
+            site.
 
             EXAMPLE
               assetvault keys check env:GAME_KEY --site https://cdn.example.com/game --trust trusted-root.json

@@ -14,9 +14,10 @@ struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show and change the vault keys that packs are sealed for.",
         discussion: """
-            A vault key opens packs; which keys open which packs is signed metadata, so that keys change without a download. An audience \
-            is a name for those who have certain keys ("audiences" in vault.json); packs without "for" are for the vault's own keys, in \
-            keys/vault.jwks. These commands print IDs, never keys; 'keys export' alone writes a key.
+            A vault key opens packs; which keys open which packs is signed metadata, so that keys change \
+            without a download. An audience is a name for those who have certain keys ("audiences" in \
+            vault.json); packs without "for" are for the vault's own keys, in keys/vault.jwks. These \
+            commands print IDs, never keys; 'keys export' alone writes a key.
 
             EXAMPLE
               assetvault keys list my-game
@@ -58,9 +59,10 @@ struct KeysAdd: AsyncParsableCommand {
         commandName: "add",
         abstract: "Make one more key for the vault or an audience.",
         discussion: """
-            The key is added to the audience's file, which stays encrypted if it is. For an audience that vault.json does not declare, \
-            keys/NAME.jwks is made and declared, encrypted with --passphrase; a file of that name with one key is declared as it is. \
-            Prints the key's ID. The next 'publish' seals for the key, too.
+            The key is added to the audience's file, which stays encrypted if it is. For an audience that \
+            vault.json does not declare, keys/NAME.jwks is made and declared, encrypted with --passphrase; a \
+            file of that name with one key is declared as it is. Prints the key's ID. The next 'publish' \
+            seals for the key, too.
 
             EXAMPLE
               assetvault keys add my-game --audience press
@@ -82,8 +84,9 @@ struct KeysExport: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write the content key of a pack or of its resource tree.",
         discussion: """
-            The key opens the pack, all its versions with the same content key, and the other packs of its resource tree, which share \
-            it. It unwraps nothing else. The file is a JWK Set with mode 0600, for --keys; with -o - it goes to standard output.
+            The key opens the pack, all its versions with the same content key, and the other packs of its \
+            resource tree, which share it. It unwraps nothing else. The file is a JWK Set with mode 0600, \
+            for --keys; with -o - it goes to standard output.
 
             EXAMPLE
               assetvault keys export my-game --pack levels/one -o levels-one.jwks

@@ -8,10 +8,11 @@ struct KeysList: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the keys of a vault: for whom, since when, and what they open.",
         discussion: """
-            Reads the vault's files and the published metadata; prints IDs, never keys. Packs are sealed for 'current' keys, for 'replaced' ones \
-            until 'keys rekey --finish', and never again for 'retired' ones. The file of an 'unused' key is here, but no audience uses \
-            it. Listed packs have slots for an 'absent' key, but its file is not here. The time is that of the first kept publication \
-            with a slot for the key.
+            Reads the vault's files and the published metadata; prints IDs, never keys. Packs are sealed for \
+            'current' keys, for 'replaced' ones until 'keys rekey --finish', and never again for 'retired' \
+            ones. The file of an 'unused' key is here, but no audience uses it. Listed packs have slots for \
+            an 'absent' key, but its file is not here. The time is that of the first kept publication with a \
+            slot for the key.
 
             EXAMPLE
               assetvault keys list my-game

@@ -10,13 +10,14 @@ struct KeysReseal: LongCommand {
         commandName: "reseal",
         abstract: "Seal packs again under new content keys, in all channels.",
         discussion: """
-            For content keys that leaked: someone who had a vault key may have kept the content keys that it opened. Every listed version of the \
-            packs is opened, and sealed with the same content and ID under a fresh key and the next version number; the sources are \
-            not read. Clients download these packs again, and all of them are uploaded again: the command prints both sizes \
-            first. Versions under the replaced keys are never listed again (exit code 64).
+            For content keys that leaked: someone who had a vault key may have kept the content keys that it \
+            opened. Every listed version of the packs is opened, and sealed with the same content and ID \
+            under a fresh key and the next version number; the sources are not read. Clients download these \
+            packs again, and all of them are uploaded again: the command prints both sizes first. Versions \
+            under the replaced keys are never listed again (exit code 64).
 
-            Take the leaked vault key out of use before: 'keys rekey', then --finish. Afterwards the report says what each retired \
-            vault key still opens, by channel, pack and version.
+            Take the leaked vault key out of use before: 'keys rekey', then --finish. Afterwards the report \
+            says what each retired vault key still opens, by channel, pack and version.
 
             EXAMPLE
               assetvault keys reseal my-game --pack film --dry-run

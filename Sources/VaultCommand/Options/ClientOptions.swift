@@ -41,7 +41,11 @@ struct ViewOptions: ParsableArguments {
     @Option(
         name: .customLong("device"),
         help: ArgumentHelp(
-            "What the device states, such as scale=2 or language=de-AT,en: of the variants of each file only the one that fits is taken; repeatable, and 'all' takes all variants. A store keeps the device that was named last and worked, at first one that states nothing and gets the fallbacks.",
+            """
+            What the device states, such as scale=2 or language=de-AT,en: of the variants of each file only \
+            the one that fits is taken; repeatable, and 'all' takes all variants. A store keeps the device \
+            that was named last and worked, at first one that states nothing and gets the fallbacks.
+            """,
             valueName: "trait=value"))
     private var traits: [String] = []
 
@@ -71,7 +75,10 @@ struct ClientChoiceOptions: ParsableArguments {
     @Option(
         name: .customLong("app-version"),
         help: ArgumentHelp(
-            "The version of the app, such as 2.1: of a pack that is listed in several versions, the one for this app is taken. A store keeps the last one that was named.",
+            """
+            The version of the app, such as 2.1: of a pack that is listed in several versions, the one for \
+            this app is taken. A store keeps the last one that was named.
+            """,
             valueName: "version"))
     private var appVersion: String?
 
@@ -88,7 +95,10 @@ struct ClientLimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that essential packs may take once opened, such as 500MB or 2GiB; 4 KiB are counted for each file beside its content.",
+            """
+            Bytes that essential packs may take once opened, such as 500MB or 2GiB; 4 KiB are counted for \
+            each file beside its content.
+            """,
             valueName: "bytes"))
     var essentialSize: ByteCount?
 
@@ -118,7 +128,10 @@ struct MeteredOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes of packs to download over a metered network in this run at most, such as 100MB; bytes that are sent and discarded count, too.",
+            """
+            Bytes of packs to download over a metered network in this run at most, such as 100MB; bytes that \
+            are sent and discarded count, too.
+            """,
             valueName: "bytes"))
     var meteredAllowance: ByteCount?
 
@@ -161,7 +174,10 @@ struct FormOptions: ParsableArguments {
             switch flag {
             case .opened: "Open packs into folders, also those that were kept sealed so far."
             case .sealed:
-                "Keep packs sealed in permanent storage; their files are read in place. Later versions stay sealed."
+                """
+                Keep packs sealed in permanent storage; their files are read \
+                in place. Later versions stay sealed.
+                """
             }
         }
     }

@@ -140,7 +140,10 @@ struct PassphraseOption: ParsableArguments {
     @Option(
         name: .customLong("passphrase"),
         help: ArgumentHelp(
-            "Where the passphrase of encrypted key files comes from: env:NAME, file:PATH, fd:N, or ask. Without it, it is asked for at the terminal.",
+            """
+            Where the passphrase of encrypted key files comes from: env:NAME, file:PATH, fd:N, or ask. \
+            Without it, it is asked for at the terminal.
+            """,
             valueName: "passphrase-source"))
     var spec: String?
 

@@ -25,8 +25,19 @@ struct TrustedRootOption: ParsableArguments {
         try path.map { path throws(VaultError) in try root(at: FilePath(path)) }
     }
 
+    /// - Throws: `usage` for a file that is no root.
     static func root(at path: FilePath) throws(VaultError) -> [UInt8] {
-        try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
+        do throws(VaultError) {
+            let bytes = try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
+            _ = try VerifiedRoot(
+                pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: path.string))
+            return bytes
+        } catch {
+            guard error.category == .corrupt || error.category == .untrusted else { throw error }
+            throw VaultError(
+                .usage, "it is not a site's root file: \(error.problem)", at: path.string,
+                remedy: "use the file trusted-root.json of the site's publisher")
+        }
     }
 }
 
@@ -35,7 +46,10 @@ struct ChannelOption: ParsableArguments {
     @Option(
         name: .customLong("channel"),
         help: ArgumentHelp(
-            "The site's channel, such as beta; a store keeps the last one that was named and worked, at first live.",
+            """
+            The site's channel, such as beta; a store keeps the last one that was named and worked, at first \
+            live.
+            """,
             valueName: "name"))
     private var name: String?
 
@@ -106,8 +120,10 @@ struct HostOptions: ParsableArguments {
     @Option(
         name: .customLong("against"),
         help: ArgumentHelp(
-            "Continue from the site at this https, http or file URL, and write only what is new into site/.",
-            valueName: "url"))
+            """
+            Take what is published from this https, http or file URL, on a machine without site/; only what is new is \
+            written into site/.
+            """, valueName: "url"))
     private var host: String?
 
     @OptionGroup var connection: TransportOptions
@@ -124,18 +140,39 @@ extension FilePath {
     /// Throws `.missing` for anything but a site's folder.
     func requireSite() throws(VaultError) {
         if try FileSystem.status(of: appending("metadata"), followingLinks: true)?.kind == .folder { return }
-        guard try FileSystem.status(of: self, followingLinks: true)?.kind == .folder else {
-            let isURL = string.hasPrefix("http:/") || string.hasPrefix("https:/")
+        let kind = try FileSystem.status(of: self, followingLinks: true)?.kind
+        if kind == nil, string.hasPrefix("http:/") || string.hasPrefix("https:/") {
             throw VaultError(
-                .missing, isURL ? "this command takes a site's folder, not a URL" : "there is no such folder",
-                at: string,
-                remedy: isURL
-                    ? "name the site's own folder, such as VAULT/site"
-                    : "check the path; the URL of a host begins with https://")
+                .missing, "this command takes a site's folder, not a URL", at: string,
+                remedy: "name the site's own folder, such as VAULT/site")
+        }
+        guard kind == .folder else {
+            throw noSuch("folder", remedy: "check the path; the URL of a host begins with https://")
         }
         throw VaultError(
             .missing, "this folder holds no metadata/, so it is not a site", at: string,
             remedy: "name the site's own folder, such as VAULT/site")
+    }
+
+    /// The error where nothing is there; a URL without its scheme is told from a path.
+    func noSuch(_ kind: String, remedy: String = "check the path") -> VaultError {
+        VaultError(
+            .missing, "there is no such \(kind)", at: string,
+            remedy: urlWithoutScheme.map { "did you mean \($0)?" } ?? remedy)
+    }
+
+    /// The URL that this may be without `https://`: it begins with the name of a host.
+    private var urlWithoutScheme: String? {
+        let authority = string.prefix { $0 != "/" }.split(separator: ":", omittingEmptySubsequences: false)
+        guard let host = authority.first, authority.count <= 2,
+            authority.dropFirst().allSatisfy({ Int($0) != nil })
+        else { return nil }
+        if host == "localhost" || host == "127.0.0.1" { return "http://\(string)" }
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isFile = ["avpack", "json", "jwks", "pem"].contains(labels.last ?? "")
+        guard labels.count > 1, !isFile, !labels.contains(""), labels.last?.allSatisfy(\.isLetter) == true
+        else { return nil }
+        return "https://\(string)"
     }
 
     /// `TMPDIR`, else `/tmp`.

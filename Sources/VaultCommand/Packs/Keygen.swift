@@ -8,10 +8,11 @@ struct Keygen: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a vault key: the secret that packs are sealed for.",
         discussion: """
-            Writes a JWK Set with one fresh 256-bit key, mode 0600, and prints its key ID. An existing file is never \
-            overwritten. With -o - the key goes to standard output, for a secret store, and its ID to standard error. \
-            Keep a backup: without a vault key nothing that was sealed for it opens again. With --passphrase the file is encrypted: a JWE, \
-            which every command reads where it reads a JWK Set.
+            Writes a JWK Set with one fresh 256-bit key, mode 0600, and prints its key ID. An existing file \
+            is never overwritten. With -o - the key goes to standard output, for a secret store, and its ID \
+            to standard error. Keep a backup: without a vault key nothing that was sealed for it opens \
+            again. With --passphrase the file is encrypted: a JWE, which every command reads where it reads \
+            a JWK Set.
 
             EXAMPLE
               assetvault keygen -o vault.jwks

@@ -8,8 +8,9 @@ struct Open: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open a pack into a folder, or as a tar.",
         discussion: """
-            The folder appears only when every byte was decrypted and verified. The content key comes from the manifest beside the \
-            pack, or from --manifest, or from a site's signed metadata. Files get mode 0644 or 0755, limited by the umask.
+            The folder appears only when every byte was decrypted and verified. The content key comes from \
+            the manifest beside the pack, or from --manifest, or from a site's signed metadata. Files get \
+            mode 0644 or 0755, limited by the umask.
 
             EXAMPLE
               assetvault open level-one.avpack -o level-one --keys file:vault.jwks

@@ -109,8 +109,8 @@ struct Cat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print one file of a sealed pack; only its own pieces are read.",
         discussion: """
-            The pack is a file, or with --site the ID of one that the site lists: of a pack at a host only the pieces of the \
-            file come. --channel names another channel than live.
+            The pack is a file, or with --site the ID of one that the site lists: of a pack at a host only the \
+            pieces of the file come. --channel names another channel than live.
 
             EXAMPLE
               assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks

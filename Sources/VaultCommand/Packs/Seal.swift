@@ -9,10 +9,11 @@ struct Seal: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal a folder or archive as an encrypted pack.",
         discussion: """
-            Writes the pack and, beside it, its manifest PACK.json, which holds the content key wrapped for every \
-            vault key that --keys yields. Links and devices are refused. With --previous the earlier version's content \
-            key is kept and its unchanged pieces are reused, so that clients fetch only what changed; the same content gives \
-            the same bytes. Without it the content key is random: two first sealings of one content differ.
+            Writes the pack and, beside it, its manifest PACK.json, which holds the content key wrapped for \
+            every vault key that --keys yields. Links and devices are refused. With --previous the earlier \
+            version's content key is kept and its unchanged pieces are reused, so that clients fetch only \
+            what changed; the same content gives the same bytes. Without it the content key is random: two \
+            first sealings of one content differ.
 
             EXAMPLE
               assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
@@ -44,7 +45,10 @@ struct Seal: LongCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The version to give; by default 1, or after --previous its version, one more if the content changed.",
+            """
+            The version to give; by default 1, or after --previous its version, one more if the content \
+            changed.
+            """,
             valueName: "n"))
     var packVersion: UInt64?
 
@@ -156,16 +160,17 @@ extension Compression: ExpressibleByArgument {}
 struct SealingOptions: ParsableArguments {
     @Option(
         help: """
-            How hard to compress what is sealed anew: 'max' takes many times as long, and 90 MB of memory a core; it is for what is sealed once and \
-            downloaded often. Unchanged pieces of an earlier version stay as they are.
+            How hard to compress what is sealed anew: 'max' takes many times as long, and 90 MB of memory a core; \
+            it is for what is sealed once and downloaded often. Unchanged pieces of an earlier version stay as \
+            they are.
             """)
     var compression: Compression?
 
     @Option(
         help: ArgumentHelp(
             """
-            The most bytes that an archive unpacks to, such as 20GB or 64GiB. The default is 64 GiB, and no more than 100 times the \
-            archive's length unless that is below 256 MiB.
+            The most bytes that an archive unpacks to, such as 20GB or 64GiB. The default is 64 GiB, and no more \
+            than 100 times the archive's length unless that is below 256 MiB.
             """, valueName: "bytes"))
     var maxUnpacked: ByteCount?
 

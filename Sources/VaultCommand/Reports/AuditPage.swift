@@ -51,6 +51,12 @@ struct AuditPage {
             Page.Figure(
                 name: "Findings", value: "\(report.problemCount.counting("error"))",
                 detail: "\(warnings.counting("warning")), \(notes.counting("note"))"),
+            report.coverage.map { coverage in
+                Page.Figure(
+                    name: "Verified within \(coverage.overdueDays.counting("day"))",
+                    value: "\(Bar.size(coverage.recent.bytes)) of \(Bar.size(coverage.listed.bytes))",
+                    detail: "never: \(coverage.never.packs.counting("pack"))")
+            },
             next.map {
                 Page.Figure(name: "Next expiry", value: $0.timeLeft, detail: $0.role.description)
             },
@@ -163,7 +169,7 @@ struct AuditPage {
     }
 
     private var hostSection: Page.Section? {
-        guard let findings = report.hostFindings else { return nil }
+        guard let findings = report.host?.findings else { return nil }
         let table = PageTable<Finding>(
             id: "host", caption: "How the host serves files",
             columns: [
@@ -216,7 +222,7 @@ extension AuditedPack {
 extension TrustSummary.Role {
     fileprivate var timeLeft: String {
         switch daysLeft {
-        case ..<0: "expired"
+        case _ where hasExpired: "expired"
         case 0: "less than a day"
         default: Int(clamping: daysLeft).counting("day")
         }

@@ -22,9 +22,9 @@ struct AuditRun {
 
     var exitCode: Int32 { report.gravestError?.category.exitCode ?? 0 }
 
-    /// Findings about the site that are neither about a role of its metadata nor about its host.
+    /// Findings about the site that are not about a role of its metadata.
     var siteFindings: [Finding] {
-        let others = Set(report.roles.flatMap(findings)).union(report.hostFindings ?? [])
+        let others = Set(report.roles.flatMap(findings))
         return report.findings.filter { !others.contains($0) }
     }
 

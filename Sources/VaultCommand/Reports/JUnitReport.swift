@@ -37,7 +37,7 @@ struct JUnitReport {
         let packs = report.packs.map { pack in
             Case(name: (pack.name ?? pack.id)?.description ?? pack.place, findings: pack.findings)
         }
-        let host = report.hostFindings.map { [Case(name: "host", findings: $0)] } ?? []
+        let host = report.host.map { [Case(name: "host", findings: $0.findings)] } ?? []
         return [
             ("metadata", roles), ("packs", packs), ("host", host),
             ("site", [Case(name: "site", findings: run.siteFindings)]),

@@ -23,7 +23,10 @@ struct ReportFile: ExpressibleByArgument {
 struct ReportOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write the report as JUnit XML, too. '-' as the file of this or the next options prints it in place of the text.",
+            """
+            Write the report as JUnit XML, too. '-' as the file of this or the next options prints it in \
+            place of the text.
+            """,
             valueName: "file"),
         completion: .file())
     var junit: ReportFile?
@@ -33,7 +36,9 @@ struct ReportOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The same as metrics for the textfile collector of Prometheus' node exporter.", valueName: "file"),
+            """
+            The same as metrics for the textfile collector of Prometheus' node exporter.
+            """, valueName: "file"),
         completion: .file())
     var prometheus: ReportFile?
 

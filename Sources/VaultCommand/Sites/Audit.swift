@@ -13,22 +13,27 @@ struct Audit: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Verify a site or a pack: every hosted byte without a key, every file with one.",
         discussion: """
-            A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are listed; the exit code is \
-            that of the worst, in this order: 76 when the metadata can't be trusted (then nothing that it lists is read) or have \
-            expired (then everything is still read), 65 for damage and for missing files of a folder, 72 when a host does not have \
-            a listed file, 68 when it can't be reached, 69 when it fails, 77 for keys. Every root is read, since clients may pin any. Of a folder, everything \
-            that the kept metadata lists is verified too: earlier versions that can be restored. A host's files can't be listed, \
-            so there it is what the newest metadata lists; but the host is examined, too: parts of files, ETags, caching, \
-            compression, its certificate, and what it answers for a file that is not there. Several packs without a problem are one \
-            line; --json has all, with the vault keys that each is sealed for. --against compares other hosts by their metadata and the lengths of their files; audit them, \
-            too, to verify their bytes. For cron: --quiet prints nothing unless there is an error or a warning. Reports are \
-            written whatever is found, also when the audit can't begin, but not for a wrong command line; each file is replaced at once.
+            A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are \
+            listed; the exit code is that of the worst, in this order: 76 when the metadata can't be trusted \
+            (then nothing that it lists is read) or have expired (then everything is still read), 65 for \
+            damage and for missing files of a folder, 72 when a host does not have a listed file, 68 when it \
+            can't be reached, 69 when it fails, 77 for keys. Every root is read, since clients may pin any. \
+            Of a folder, everything that the kept metadata lists is verified too: earlier versions that can \
+            be restored. A host's files can't be listed, so there it is what the newest metadata lists; but \
+            the host is examined, too: parts of files, ETags, caching, compression, its certificate, and \
+            what it answers for a file that is not there. Several packs without a problem are one line; \
+            --json has all, with the vault keys that each is sealed for. --against compares other hosts by \
+            their metadata and the lengths of their files; audit them, too, to verify their bytes. For cron: \
+            --quiet prints nothing unless there is an error or a warning, and no notes. Reports are written whatever is \
+            found, also when the audit can't begin, but not for a wrong command line; each file is replaced \
+            at once.
 
-            With --state, audits remember what they saw. A host that goes back to an earlier version, or has other bytes under a \
-            number that was used, ends the audit with 76. With --sample or --budget one run verifies all metadata and a part of the packs: \
-            first those that were damaged, then those never verified, then those verified longest ago. So ten runs of 10% cover a \
-            site once, and the report says how much is covered. The last pack is verified whole, even if the part is then larger. \
-            A run that is stopped keeps what it verified.
+            With --state, audits remember what they saw. A host that goes back to an earlier version, or has \
+            other bytes under a number that was used, ends the audit with 76. With --sample or --budget one \
+            run verifies all metadata and a part of the packs: first those that were damaged, then those \
+            never verified, then those verified longest ago. So ten runs of 10% cover a site once, and the \
+            report says how much is covered. The last pack is verified whole, even if the part is then \
+            larger. A run that is stopped keeps what it verified.
 
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json
@@ -49,13 +54,18 @@ struct Audit: LongCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Warn of metadata and of a host's certificate that expire within this time; without it, of a role with less than a quarter of its period left, and of a certificate with 14 days.",
+            """
+            Warn of metadata and of a host's certificate that expire within this time; without it, of a role \
+            with less than a quarter of its period left, and of a certificate with 14 days.
+            """,
             valueName: "days"))
     var expiry: DayCount?
 
     @Option(
         help: ArgumentHelp(
-            "Compare another host of the site with it: versions, and whether all files are there; repeatable.",
+            """
+            Compare another host of the site with it: versions, and whether all files are there; repeatable.
+            """,
             valueName: "url"))
     var against: [String] = []
     @OptionGroup var connection: TransportOptions
@@ -63,7 +73,7 @@ struct Audit: LongCommand {
     @OptionGroup var memory: AuditMemoryOptions
     @OptionGroup var progress: ProgressOption
 
-    @Flag(help: "Print nothing unless there is an error or a warning.")
+    @Flag(help: "Print nothing unless there is an error or a warning, and then no notes.")
     var quiet = false
 
     @Flag(help: "Print the report as JSON.")
@@ -88,15 +98,16 @@ struct Audit: LongCommand {
         do throws(VaultError) { report = try await audit(showing: bars) } catch {
             // Monitoring sees this, too, under the same name of the site.
             let place = (try? SiteLocation(subject))?.description ?? subject
-            if error.category != .usage { try? write(AuditReport(of: place, failing: error)) }
+            try? write(AuditReport(of: place, failing: error))
             throw error
         }
         bars.finish()
         var errors = report.worstFirst.compactMap(\.error)
         do throws(VaultError) { try write(report) } catch { errors.append(error) }
-        for error in errors { Console.error(error) }
+        for error in errors { Console.note("assetvault: \(error.worded) [\(error.code.name)]") }
         let isSilent = quiet && report.allFindings.allSatisfy { $0.severity == .note }
-        if !isSilent, !reports.usesOutput { report.answer(asJSON: json) }
+        let answer: any Report = quiet && !json ? QuietAudit(report: report) : report
+        if !isSilent, !reports.usesOutput { answer.answer(asJSON: json) }
         if let gravest = errors.first { throw ReportedError(error: gravest) }
     }
 
@@ -122,7 +133,9 @@ struct Audit: LongCommand {
         let transport = try connection.transport()
         var mirrors: [Site] = []
         for text in against {
-            mirrors.append(Site(try SiteLocation(text), transport: transport))
+            let location = try SiteLocation(text)
+            try location.path?.requireSite()
+            mirrors.append(Site(location, transport: transport))
         }
         return await SiteAudit(
             of: Site(location, transport: transport), pinnedRoot: try pinnedRoot(),
@@ -151,10 +164,27 @@ extension SiteLocation {
     fileprivate var isSite: Bool {
         get throws(VaultError) {
             guard let path else { return true }
-            guard try FileSystem.status(of: path, followingLinks: true)?.kind == .folder else { return false }
-            try path.requireSite()
-            return true
+            guard let kind = try FileSystem.status(of: path, followingLinks: true)?.kind else {
+                throw path.noSuch("file or folder")
+            }
+            if kind == .folder { try path.requireSite() }
+            return kind == .folder
         }
+    }
+}
+
+/// What cron mails: no notes, and nothing of what is in order.
+private struct QuietAudit: Report {
+    let report: AuditReport
+
+    var columns: [Column<Self>] {
+        [
+            .lines { ["\($0.report.subject): \($0.report.trust.explanation)"] },
+            .lines { $0.report.lines { $0.severity == .warning } },
+            .lines { $0.report.packs.filter { !$0.isSound }.flatMap { AuditedPack.columns.lines(of: $0) } },
+            .lines { $0.report.coverage.map { AuditCoverage.columns.lines(of: $0) } ?? [] },
+            .lines { [$0.report.verdict] },
+        ]
     }
 }
 
@@ -168,20 +198,20 @@ extension AuditReport: Report {
             .number("problems") { $0.problemCount }, .number("verifiedBytes") { $0.verifiedBytes },
             .table("roles", Self.roleColumns, isAligned: true) { $0.roles },
             .object("host") { $0.host.map { Self.hostColumns.json(of: $0) } },
-            .lines { report in
-                report.worstFirst.filter { $0.error == nil }.map {
-                    "\($0.severity.name): \($0.place): \($0.worded)"
-                }
-            },
+            .lines { $0.lines { $0.error == nil } },
             .notable("packs", AuditedPack.columns, where: isShown, others: "ok") { $0.packs },
-            .table("findings", Finding.columns) { $0.findings },
+            .table("findings", Finding.columns) { $0.findings + ($0.host?.findings ?? []) },
             .object("coverage") { $0.coverage.map { AuditCoverage.columns.json(of: $0) } },
             .lines { $0.coverage.map { AuditCoverage.columns.lines(of: $0) } ?? [] },
             .lines { [$0.verdict] },
         ]
     }
 
-    private static var hostColumns: [Column<HostFacts>] {
+    fileprivate func lines(_ isShown: (Finding) -> Bool) -> [String] {
+        worstFirst.filter(isShown).map { "\($0.severity.name): \($0.place): \($0.worded) [\($0.code.name)]" }
+    }
+
+    private static var hostColumns: [Column<HostReport>] {
         [
             .text("tls") { $0.connection.tls }, .flag("http2") { $0.connection.speaksHTTP2 },
             .text("certificateExpires") {
@@ -200,11 +230,11 @@ extension AuditReport: Report {
             .number("version", "version %") { $0.version },
             .text("expires", "expires %") { $0.expires },
             .number("daysLeft") { $0.daysLeft },
-            .words { $0.daysLeft < 0 ? "expired" : "\($0.daysLeft) days left" },
+            .words { $0.hasExpired ? "expired" : "\($0.daysLeft) days left" },
         ]
     }
 
-    private var verdict: String {
+    fileprivate var verdict: String {
         guard problemCount == 0 else { return problemCount.counting("problem") }
         let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes verified"
         let entries = packs.compactMap(\.verifiedEntries)

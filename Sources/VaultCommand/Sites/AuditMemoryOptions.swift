@@ -9,17 +9,26 @@ struct AuditMemoryOptions: ParsableArguments {
     @Option(
         name: .customLong("state"),
         help: ArgumentHelp(
-            "Remember in this file what was seen and when each pack was verified; it is made if it is not there. FILE.lock beside it keeps two audits apart.",
+            """
+            Remember in this file what was seen and when each pack was verified; it is made if it is not \
+            there. FILE.lock beside it keeps two audits apart.
+            """,
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     private var path: String?
 
-    @Option(help: ArgumentHelp("Verify this part of all listed bytes in one run.", valueName: "percent"))
+    @Option(
+        help: ArgumentHelp(
+            "Verify only this part of all listed bytes, such as 10%, in this run; the next one goes on.",
+            valueName: "percent"))
     private var sample: Percentage?
 
     @Option(
         help: ArgumentHelp(
-            "Verify this many bytes in one run, such as 20GB, or begin no pack after this time: s, min or h.",
+            """
+            Verify only this many bytes in this run, such as 20GB, or begin no other pack after this time, such as \
+            90min; units of time are s, min and h.
+            """,
             valueName: "bytes-or-time"))
     private var budget: AuditLimit?
 

@@ -10,11 +10,12 @@ struct Init: AsyncParsableCommand {
         abstract: "Make a vault: settings, keys, and a root of trust.",
         discussion: """
             Makes vault.json, keys/ (a vault key and one signing key a role, mode 0600, ignored by git), \
-            trusted-root.json, which clients pin, and site/. A vault.json and keys that are there already are used. Back up \
-            keys/ before you publish.
+            trusted-root.json, which clients pin, and site/. A vault.json and keys that are there already \
+            are used. Back up keys/ before you publish.
 
-            --from reads manifests of Apple's Background Assets, one a pack: their IDs (in lower case), policies, files and \
-            languages. Run it where you run Apple's packaging tool: paths in manifests begin there.
+            --from reads manifests of Apple's Background Assets, one a pack: their IDs (in lower case), \
+            policies, files and languages. Run it where you run Apple's packaging tool: paths in manifests \
+            begin there.
 
             EXAMPLE
               assetvault init my-game

@@ -11,10 +11,10 @@ struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the packs of a site, and which vault keys open them.",
         discussion: """
-            Reads the site's metadata, and needs neither a store nor a key. It prints the ID, version, size, opened size, policy, \
-            tags and traits of each pack, and the vault keys that it is sealed for. Without --trust the metadata is verified from \
-            the site's own first root: that shows that the site is consistent, not whose it is. If names are opaque, --keys shows \
-            them.
+            Reads the site's metadata, and needs neither a store nor a key. It prints the ID, version, size, \
+            opened size, policy, tags and traits of each pack, and the vault keys that it is sealed for. \
+            Without --trust the metadata is verified from the site's own first root: that shows that the \
+            site is consistent, not whose it is. If names are opaque, --keys shows them.
 
             EXAMPLE
               assetvault list https://cdn.example.com/game --trust trusted-root.json

@@ -10,16 +10,18 @@ struct Mirror: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a folder a verified copy of a site, without keys.",
         discussion: """
-            All roots, the newest metadata, and all packs that these list; each pack is verified before it gets its name. Only what \
-            is missing or damaged is fetched, of a new version only new pieces, and an interrupted copy continues. Packs come \
-            first and the timestamp last, so that clients of the folder see the old state or the new one at any time. Each run \
-            reads all packs of the copy, as fast as SHA-256, so that damage is found and repaired.
+            All roots, the newest metadata, and all packs that these list; each pack is verified before it \
+            gets its name. Only what is missing or damaged is fetched, of a new version only new pieces, and \
+            an interrupted copy continues. Packs come first and the timestamp last, so that clients of the \
+            folder see the old state or the new one at any time. Each run reads all packs of the copy, as \
+            fast as SHA-256, so that damage is found and repaired.
 
-            The first time --trust names the root that the site must follow from; then the copy's own first root counts. \
-            --prune removes afterwards what 'prune DIR --trust' removes.
+            The first time --trust names the root that the site must follow from; then the copy's own first \
+            root counts. --prune removes afterwards what 'prune DIR --trust' removes.
 
-            Exit code 76: the site does not verify, has expired, or is older than the copy. 65: the host sends other bytes than \
-            were signed. 72: it does not have a listed file. 75: another process writes the copy. 73: the folder has other files.
+            Exit code 76: the site does not verify, has expired, or is older than the copy. 65: the host \
+            sends other bytes than were signed. 72: it does not have a listed file. 75: another process \
+            writes the copy. 73: the folder has other files.
 
             EXAMPLE
               assetvault mirror https://cdn.example.com/game copy --trust trusted-root.json

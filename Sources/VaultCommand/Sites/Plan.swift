@@ -11,14 +11,16 @@ struct Plan: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the packs that a vault's sources make, and what each device gets.",
         discussion: """
-            Reads the sources; seals and writes nothing. Prints the category, tags, traits and files of each pack, its size once \
-            opened, and the sealed size of the published version. Then follow the tags, and what devices get: of variants only the \
-            one that fits. Sizes are compared with limits: those of "limits" in vault.json, or of --limits; the exit code is 78 \
-            where one is exceeded. Paths are compared between packs that a request by a common tag shows as one tree. --why prints \
-            the pack that one file is in, and every rule that matches it, with its line: all of them count, the default only if no \
-            other rule gives a tag. --updates also prints what clients of the published versions and a new device would download, \
-            and the size of the upload: it seals the sources into scratch, and takes as long as 'publish --dry-run'. It needs the \
-            published packs, or --against with the URL of their host.
+            Reads the sources; seals and writes nothing. Prints the category, tags, traits and files of each \
+            pack, its size once opened, and the sealed size of the published version. Then follow the tags, \
+            and what devices get: of variants only the one that fits. Sizes are compared with limits: those \
+            of "limits" in vault.json, or of --limits; the exit code is 78 where one is exceeded. Paths are \
+            compared between packs that a request by a common tag shows as one tree. --why prints the pack \
+            that one file is in, and every rule that matches it, with its line: all of them count, the \
+            default only if no other rule gives a tag. --updates also prints what clients of the published \
+            versions and a new device would download, and the size of the upload: it seals the sources into \
+            scratch, and takes as long as 'publish --dry-run'. It needs the published packs, or --against \
+            with the URL of their host.
 
             EXAMPLE
               assetvault plan my-game --device scale=2 --device language=de-AT \\
@@ -31,7 +33,10 @@ struct Plan: LongCommand {
     @Option(
         name: .customLong("device"),
         help: ArgumentHelp(
-            "Show only what this device gets, such as one that states scale=2 or language=de-AT,en; repeatable. 'all' stands for one that takes all variants.",
+            """
+            Show only what this device gets, such as one that states scale=2 or language=de-AT,en; \
+            repeatable. 'all' stands for one that takes all variants.
+            """,
             valueName: "trait=value"))
     private var deviceTexts: [String] = []
 
@@ -40,7 +45,10 @@ struct Plan: LongCommand {
     @Option(
         name: .customLong("why"),
         help: ArgumentHelp(
-            "Show the pack that this file of a source is in, and the rules that decide it; the path is relative to the source.",
+            """
+            Show the pack that this file of a source is in, and the rules that decide it; the path is \
+            relative to the source.
+            """,
             valueName: "path"))
     var explainedPath: String?
 
@@ -57,7 +65,10 @@ struct Plan: LongCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the plan as a page that needs no other file and no network, too; '-' prints it in place of the text.",
+            """
+            Write the plan as a page that needs no other file and no network, too; '-' prints it in place of \
+            the text.
+            """,
             valueName: "file"),
         completion: .file())
     var html: ReportFile?

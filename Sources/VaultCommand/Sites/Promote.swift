@@ -13,14 +13,16 @@ struct Promote: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List packs of one channel in another one.",
         discussion: """
-            vault.json names the channels of a site, such as "channels": ["dev", "beta", "live"]. 'publish' lists what it seals \
-            in the first one; 'promote' lists the same packs in another one. It signs and writes metadata only: the packs are at \
-            the host already. Clients without --channel follow 'live'.
+            vault.json names the channels of a site, such as "channels": ["dev", "beta", "live"]. 'publish' \
+            lists what it seals in the first one; 'promote' lists the same packs in another one. It signs \
+            and writes metadata only: the packs are at the host already. Clients without --channel follow \
+            'live'.
 
-            An ID names a pack, or a resource tree with all its packs. With --all the second channel lists exactly the packs of \
-            the first one, and no others. A lower version than the one that is listed is refused, unless --allow-older puts it \
-            back; other content under the same version is always refused. --dry-run prints the names that become visible. Opaque \
-            names are read with --keys, or else with the vault's own key.
+            An ID names a pack, or a resource tree with all its packs. With --all the second channel lists \
+            exactly the packs of the first one, and no others. A lower version than the one that is listed \
+            is refused, unless --allow-older puts it back; other content under the same version is always \
+            refused. --dry-run prints the names that become visible. Opaque names are read with --keys, or \
+            else with the vault's own key.
 
             EXAMPLE
               assetvault promote my-game --all --from beta --to live --dry-run

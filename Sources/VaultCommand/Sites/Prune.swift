@@ -10,14 +10,16 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove files that no client needs any more from a site.",
         discussion: """
-            These files stay: every root; files that unexpired metadata names; the last versions of each pack, with the metadata \
-            that lists them, so that they can be restored; and files that were live less than the grace time ago. Each removed \
-            file is named; --dry-run only names them. 'assetvault upload --prune' removes the same files from your host; or prune \
-            the host's folder itself, with the root that clients pin, while no upload into it runs.
+            These files stay: every root; files that unexpired metadata names; the last versions of each \
+            pack, with the metadata that lists them, so that they can be restored; and files that were live \
+            less than the grace time ago. Each removed file is named; --dry-run only names them. 'assetvault \
+            upload --prune' removes the same files from your host; or prune the host's folder itself, with \
+            the root that clients pin, while no upload into it runs.
 
-            --against plans from the metadata of a host, on a machine without site/: it names the files that the host need no longer \
-            have, and removes nothing, since a host removes no file on request. Remove them there as you upload, such as with \
-            'rclone delete'. Packs that are gone already may be named again.
+            --against plans from the metadata of a host, on a machine without site/: it names the files that \
+            the host need no longer have, and removes nothing, since a host removes no file on request. \
+            Remove them there as you upload, such as with 'rclone delete'. Packs that are gone already may \
+            be named again.
 
             EXAMPLE
               assetvault prune my-game --keep 3 --grace 30d --dry-run

@@ -14,35 +14,39 @@ struct Publish: LongCommand {
 
               "packs": { "levels/one": { "source": "../assets/one" } }
 
-            There "resources" divides a source into packs by tags, "channels" adds lists of packs for testers, and "teams" names \
-            other publishers of packs.
+            There "resources" divides a source into packs by tags, "channels" adds lists of packs for \
+            testers, and "teams" names other publishers of packs.
 
-            A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
-            "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * matches anything but /, ** \
-            anything; one without / matches names at any depth), "followLinks" (true packs the targets of symbolic links in \
-            a folder), "tags" (distinct words, by which clients choose packs, as with --tag and 'access', \
-            and your app may, too) and "traits" (strings, integers, true or false by name, for your app): both are public; and \
-            "compression", as --compression, which overrides it. \
-            "expiry" is in days for each role; metadata with less than a quarter of them left are signed again, so publish \
-            daily, for example from cron. A pack that is removed from vault.json is no longer listed; declared again, it gets \
-            a higher version than before and a new content key.
+            A source is a folder or archive, relative to the vault. A pack may also have "policy" \
+            ("essential", "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * \
+            matches anything but /, ** anything; one without / matches names at any depth), "followLinks" \
+            (true packs the targets of symbolic links in a folder), "tags" (distinct words, by which clients \
+            choose packs, as with --tag and 'access', and your app may, too) and "traits" (strings, \
+            integers, true or false by name, for your app): both are public; and "compression", as \
+            --compression, which overrides it. "expiry" is in days for each role; metadata with less than a \
+            quarter of them left are signed again, so publish daily, for example from cron. A pack that is \
+            removed from vault.json is no longer listed; declared again, it gets a higher version than \
+            before and a new content key.
 
-            For each changed pack the cost of the update is printed, for a client that has one of the last versions, sealed, or \
-            opened with its key: bytes and requests, without metadata. Then one line gives three sizes, without metadata: what a \
-            new device downloads without a request (essential and prefetched packs), what a device with all earlier packs \
-            downloads, and the new files to upload. The downloads are those of the device that needs most, without packs of teams. \
-            --dry-run prints all this before anything is signed, names the metadata files to be written, also those that are only \
-            renewed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the state of the host, \
-            reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' these before the next \
-            publication. If the host's timestamp has expired, it warns: the state may be an old one.
+            For each changed pack the cost of the update is printed, for a client that has one of the last \
+            versions, sealed, or opened with its key: bytes and requests, without metadata. Then one line \
+            gives three sizes, without metadata: what a new device downloads without a request (essential \
+            and prefetched packs), what a device with all earlier packs downloads, and the new files to \
+            upload. The downloads are those of the device that needs most, without packs of teams. --dry-run \
+            prints all this before anything is signed, names the metadata files to be written, also those \
+            that are only renewed, and changes nothing. --against needs no site/, as on a CI runner: it \
+            continues from the state of the host, reads index and catalog of its packs, and writes only new \
+            files into site/; 'assetvault upload' these before the next publication. If the host's timestamp \
+            has expired, it warns: the state may be an old one.
 
-            Findings of 'plan' are printed as warnings: exceeded limits, native executables, files in no pack. With --strict any \
-            of these refuses the publication before anything is sealed.
+            Findings of 'plan' are printed as warnings: exceeded limits, native executables, files in no \
+            pack. With --strict any of these refuses the publication before anything is sealed.
 
-            Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks, and packs with "for" for those \
-            of their audiences alone; one of all these must open the previous versions. Slots are rewritten in every channel that \
-            lists the pack. Files that need signatures of keys kept elsewhere wait in pending/ (exit code 77); see 'assetvault \
-            trust'. Upload site/ in this order: targets/, then metadata/ without roots, timestamp.json, and new N.root.json last.
+            Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks, and packs \
+            with "for" for those of their audiences alone; one of all these must open the previous versions. \
+            Slots are rewritten in every channel that lists the pack. Files that need signatures of keys \
+            kept elsewhere wait in pending/ (exit code 77); see 'assetvault trust'. Upload site/ in this \
+            order: targets/, then metadata/ without roots, timestamp.json, and new N.root.json last.
 
             EXAMPLE
               assetvault publish my-game --pack levels/one=../assets/level-one
@@ -72,7 +76,10 @@ struct Publish: LongCommand {
 
     @Flag(
         help:
-            "Refuse what 'plan' finds: exceeded limits, native executables and probable mistakes (exit code 78)."
+            """
+            Refuse what 'plan' finds: exceeded limits, native executables and \
+            probable mistakes (exit code 78).
+            """
     )
     var strict = false
 

@@ -12,12 +12,14 @@ struct ReleaseCommand: AsyncParsableCommand {
         commandName: "release",
         abstract: "Give held packs to all for whom they are declared, in all channels.",
         discussion: """
-            A pack or resource tree with "held": true in vault.json is published, downloaded and verified as any other, and only the \
-            author's key opens it: 'keys add VAULT --audience held' makes this key. With "held": ["press"] the audience 'press' reads \
-            it before. 'release' takes the member out of vault.json and adds the slots for its audiences: a few hundred bytes of \
-            metadata open it everywhere, and nobody downloads the pack again. Upload afterwards.
+            A pack or resource tree with "held": true in vault.json is published, downloaded and verified as \
+            any other, and only the author's key opens it: 'keys add VAULT --audience held' makes this key. \
+            With "held": ["press"] the audience 'press' reads it before. 'release' takes the member out of \
+            vault.json and adds the slots for its audiences: a few hundred bytes of metadata open it \
+            everywhere, and nobody downloads the pack again. Upload afterwards.
 
-            Nothing in a published key can enforce a time, so --at prints a line for cron that releases and uploads at that time.
+            Nothing in a published key can enforce a time, so --at prints a line for cron that releases and \
+            uploads at that time.
 
             EXAMPLE
               assetvault release my-game levels/finale --dry-run
@@ -32,7 +34,10 @@ struct ReleaseCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("at"),
         help: ArgumentHelp(
-            "Print a line for cron that releases at this time (UTC), and change nothing: such as 2027-03-01T18:00:00Z.",
+            """
+            Print a line for cron that releases at this time (UTC), and change nothing: such as \
+            2027-03-01T18:00:00Z.
+            """,
             valueName: "time"))
     var time: String?
 

@@ -10,21 +10,23 @@ struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List an earlier version of a pack, a resource tree or a channel again.",
         discussion: """
-            Lists earlier versions again, under newer metadata, without sealing them again: clients that have them download \
-            nothing. The next new version gets a number above every earlier one.
+            Lists earlier versions again, under newer metadata, without sealing them again: clients that \
+            have them download nothing. The next new version gets a number above every earlier one.
 
-            For a pack, --version is the version of the pack. The packs of a resource tree have different versions, so for a tree \
-            it is the version of a snapshot: 7 lists all packs of the tree as they were under 7.snapshot.json, which 'publish' \
-            names among the written files. --to takes such a number, too, or a day or time (UTC): the last publication by then, or \
-            by the end of the day. Snapshots of earlier releases have no time of publication; name them by their version.
+            For a pack, --version is the version of the pack. The packs of a resource tree have different \
+            versions, so for a tree it is the version of a snapshot: 7 lists all packs of the tree as they \
+            were under 7.snapshot.json, which 'publish' names among the written files. --to takes such a \
+            number, too, or a day or time (UTC): the last publication by then, or by the end of the day. \
+            Snapshots of earlier releases have no time of publication; name them by their version.
 
-            A pack or tree, and the first channel, which lists the sources, stay restored until --latest lists the sources again; \
-            for a pack 'publish --pack' with another source does, too. Another channel stays as it is until the next 'promote'. \
-            --dry-run prints what would change. Packs of teams are not restored.
+            A pack or tree, and the first channel, which lists the sources, stay restored until --latest \
+            lists the sources again; for a pack 'publish --pack' with another source does, too. Another \
+            channel stays as it is until the next 'promote'. --dry-run prints what would change. Packs of \
+            teams are not restored.
 
-            Versions signed only by keys that a later root removed are refused, because these keys may have been stolen; \
-            --accept-removed-keys accepts them. --against restores from what the host has, without site/, and writes only new \
-            metadata there; it warns if the host's timestamp has expired.
+            Versions signed only by keys that a later root removed are refused, because these keys may have \
+            been stolen; --accept-removed-keys accepts them. --against restores from what the host has, \
+            without site/, and writes only new metadata there; it warns if the host's timestamp has expired.
 
             EXAMPLE
               assetvault restore my-game levels/one --version 3

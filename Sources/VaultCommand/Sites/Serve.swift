@@ -6,8 +6,8 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve a site to this machine, for development.",
         discussion: """
-            Listens on 127.0.0.1 only and prints its URL when it is ready. It can simulate slow and faulty networks, to test how \
-            an app reacts. Each response that it breaks is reported on standard error.
+            Listens on 127.0.0.1 only and prints its URL when it is ready. It can simulate slow and faulty \
+            networks, to test how an app reacts. Each response that it breaks is reported on standard error.
 
             EXAMPLE
               assetvault serve my-game/site --port 8080

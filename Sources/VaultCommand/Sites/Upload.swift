@@ -8,22 +8,23 @@ struct Upload: LongCommand {
     static let configuration = CommandConfiguration(
         abstract: "Upload a site to its host: into a folder, or through rclone or rsync.",
         discussion: """
-            A destination is a folder (write one with a colon as ./a:b); REMOTE:PATH, as your rclone takes it; or rsync: and \
-            what your rsync takes, such as rsync:web@host:/srv/game or rsync://host/module. Both tools run with your \
-            configuration and environment.
+            A destination is a folder (write one with a colon as ./a:b); REMOTE:PATH, as your rclone takes \
+            it; or rsync: and what your rsync takes, such as rsync:web@host:/srv/game or \
+            rsync://host/module. Both tools run with your configuration and environment.
 
-            The site is verified first; what its folder does not have, as on a CI runner, must be at the destination. Packs \
-            are sent first, then the metadata that names them, and the timestamp when all that was sent has been read \
-            back. So clients see the old site or the new one, also when it is interrupted: then run it again.
+            The site is verified first; what its folder does not have, as on a CI runner, must be at the \
+            destination. Packs are sent first, then the metadata that names them, and the timestamp when all \
+            that was sent has been read back. So clients see the old site or the new one, also when it is \
+            interrupted: then run it again.
 
-            Nothing is removed but with --prune: packs and earlier metadata that the site, which must be whole, does not have any \
-            more, and that no unexpired metadata of either side names; never roots or files of other names. No other upload may \
-            run meanwhile.
+            Nothing is removed but with --prune: packs and earlier metadata that the site, which must be \
+            whole, does not have any more, and that no unexpired metadata of either side names; never roots \
+            or files of other names. No other upload may run meanwhile.
 
-            Exit code 76: the site does not verify, or it is older than what the host has: publish again with --against. \
-            75: another publisher has taken a version's number, or uploads at the same time: publish again with --against, \
-            too. 65: a file of the site is damaged or missing. 69: the host or the tool fails, or what was sent does not \
-            read back.
+            Exit code 76: the site does not verify, or it is older than what the host has: publish again \
+            with --against. 75: another publisher has taken a version's number, or uploads at the same time: \
+            publish again with --against, too. 65: a file of the site is damaged or missing. 69: the host or \
+            the tool fails, or what was sent does not read back.
 
             EXAMPLE
               assetvault upload my-game/site /srv/game

@@ -11,7 +11,10 @@ struct ProgressOption: ParsableArguments {
     @Option(
         name: .customLong("progress"),
         help: ArgumentHelp(
-            "Show progress on standard error as a bar, as JSON lines, or not at all; auto shows a bar on a terminal.",
+            """
+            Show progress on standard error as a bar, as JSON lines, or not at all; auto shows a bar on a \
+            terminal.
+            """,
             valueName: "form"))
     var form = ProgressForm.auto
 }

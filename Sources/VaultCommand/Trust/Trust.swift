@@ -10,10 +10,11 @@ struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show and change who signs for a site.",
         discussion: """
-            The root names the keys of each role, and how many of them must sign. A change makes the next root; clients follow it \
-            by themselves. Keys are Ed25519 in PKCS#8 PEM, as 'openssl genpkey -algorithm ed25519' makes them; each PEM file in \
-            keys/ signs for whatever role the root names it for. Files that need keys kept elsewhere wait in pending/: sign them \
-            with 'trust sign', then publish. A machine without site/ continues from the host with --against, and writes only new \
+            The root names the keys of each role, and how many of them must sign. A change makes the next \
+            root; clients follow it by themselves. Keys are Ed25519 in PKCS#8 PEM, as 'openssl genpkey \
+            -algorithm ed25519' makes them; each PEM file in keys/ signs for whatever role the root names it \
+            for. Files that need keys kept elsewhere wait in pending/: sign them with 'trust sign', then \
+            publish. A machine without site/ continues from the host with --against, and writes only new \
             files into site/, to be uploaded.
 
             EXAMPLE
@@ -135,9 +136,10 @@ struct TrustRotate: AsyncParsableCommand {
         commandName: "rotate",
         abstract: "Replace a role's key by a fresh one.",
         discussion: """
-            Makes a key in keys/, signs the role's metadata with the old and the new key, and publishes the root that names the \
-            new one. The next publication drops the old signatures. The old key's file stays, named by its ID; remove it when the \
-            new root is uploaded. With --passphrase the fresh key is encrypted.
+            Makes a key in keys/, signs the role's metadata with the old and the new key, and publishes the \
+            root that names the new one. The next publication drops the old signatures. The old key's file \
+            stays, named by its ID; remove it when the new root is uploaded. With --passphrase the fresh key \
+            is encrypted.
 
             EXAMPLE
               assetvault trust rotate my-game timestamp
@@ -156,9 +158,9 @@ struct TrustRefresh: AsyncParsableCommand {
         commandName: "refresh",
         abstract: "Sign a new timestamp, and nothing else.",
         discussion: """
-            Renews an unchanged site, for example from cron: it needs only the timestamp's key and one small upload. With \
-            --against it refuses a host whose timestamp or snapshot has expired (exit code 76), which may be an old state: refresh \
-            in the vault that has site/, or publish.
+            Renews an unchanged site, for example from cron: it needs only the timestamp's key and one small \
+            upload. With --against it refuses a host whose timestamp or snapshot has expired (exit code 76), \
+            which may be an old state: refresh in the vault that has site/, or publish.
 
             EXAMPLE
               assetvault trust refresh my-game
@@ -176,8 +178,9 @@ struct TrustSign: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Add signatures to metadata that waits for them.",
         discussion: """
-            Works where the keys are kept, without the vault: take a file from the vault's pending/ there, sign it, and \
-            bring it back; then publish. Where several people sign copies, --merge takes over their signatures.
+            Works where the keys are kept, without the vault: take a file from the vault's pending/ there, \
+            sign it, and bring it back; then publish. Where several people sign copies, --merge takes over \
+            their signatures.
 
             EXAMPLE
               assetvault trust sign pending/2.root.json --key /media/safe/root.pem

@@ -21,7 +21,8 @@ import VaultSite
     private static var hostileRun: AuditRun {
         var report = AuditReport(
             of: hostile, failing: VaultError(.corrupt, hostile, at: hostile, remedy: hostile))
-        report.hostFindings = [.warning("weak-etag", hostile, at: hostile, remedy: hostile)]
+        report.host = HostReport(
+            findings: [.warning("weak-etag", hostile, at: hostile, remedy: hostile)])
         var pack = AuditedPack(place: hostile)
         (pack.length, pack.pieceCount, pack.damagedPieces) = (100, 9, [0, 3, 4])
         pack.findings = [.damaged(hostile, at: hostile, remedy: hostile)]

@@ -1,6 +1,6 @@
 public import UpdateFramework
 
-/// How much of what a site lists was verified, over all audits that share a memory.
+/// How much of a site was verified, by all audits that share a state file.
 public struct AuditCoverage: Sendable {
     /// Packs, other listed files included, and their bytes.
     public struct Share: Sendable, Equatable {
@@ -16,17 +16,17 @@ public struct AuditCoverage: Sendable {
 
     /// What the site lists; of a folder also the earlier versions that are kept.
     public internal(set) var listed = Share()
-    /// Of this, what was verified in this run.
+    /// The part of it that this run has verified.
     public internal(set) var inThisRun = Share()
-    /// Of this, what was verified within the days of ``overdueDays``.
+    /// The part that was verified within the last ``overdueDays``.
     public internal(set) var recent = Share()
-    /// Of this, what was verified with keys in that time.
+    /// The part that was verified with keys in that time.
     public internal(set) var recentWithKeys = Share()
-    /// Of this, what no run has verified.
+    /// The part that no run has verified.
     public internal(set) var never = Share()
-    /// When that was verified which was verified longest ago; nil where all is ``never``.
+    /// The time of the oldest verification that counts; nil if nothing was verified.
     public internal(set) var oldest: UTCTime?
-    /// The days within which all but ``never`` was verified.
+    /// All but ``never`` was verified within this number of days.
     public internal(set) var oldestDays: Int64?
     public let overdueDays: Int
 }

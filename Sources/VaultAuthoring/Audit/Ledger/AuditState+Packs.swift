@@ -95,10 +95,10 @@ extension AuditState {
     func growth(to listed: AuditCoverage.Share, at place: String) -> [Finding] {
         guard let last = runs.last, last.listed != listed else { return [] }
         let before = last.listed
-        let isLess = listed.packs < before.packs
+        let code: Finding.Code = listed.packs < before.packs ? "fewer-packs" : "changed-size"
         return [
             Finding(
-                .note, isLess ? "fewer-packs" : "changed-size",
+                .note, code,
                 "\(listed.packs.counting("pack")) of \(listed.bytes) bytes are listed; at \(last.time) they were \(before.packs) of \(before.bytes) bytes",
                 at: place, remedy: "compare it with what was published")
         ]

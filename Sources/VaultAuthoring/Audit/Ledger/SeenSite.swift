@@ -108,7 +108,7 @@ extension AuditState {
             .error(.untrusted), "rolled-back",
             "it is \(document.role) version \(document.version), and version \(seen) was seen before\(time): the host has an old state",
             at: site.place(of: document),
-            remedy: "put the newest state of the site there again, or publish again with higher versions")
+            remedy: "upload the newest state of the site again; if it is lost, publish with higher versions")
     }
 
     private func change(of document: MetadataDocument, of site: SeenSite) -> Finding? {
@@ -117,7 +117,7 @@ extension AuditState {
             .error(.untrusted), "changed-file",
             "\(document.role) version \(document.version) has other bytes than before, and both are signed",
             at: site.place(of: document),
-            remedy: "find out who signed a version twice, and publish again: clients may have either")
+            remedy: "find out who signed this version twice, and publish a new one: clients may have either")
     }
 
     private func changesOfKeptFiles(of site: SeenSite) -> [Finding] {
