@@ -9,6 +9,7 @@ FAULTS has rounds (`== NAME`) of stanzas:
     red Module.Suite/test          or: red script AREA/NAME
 
 A test that stays green, or does not exist, is a gap in the tests: its fault is printed, and the exit code is 1.
+The faults of a round have different tests: of one test with two faults nobody knows which it has found.
 """
 
 import dataclasses
@@ -58,6 +59,11 @@ def read(path):
             faults[-1].tests.append(rest)
         elif line:
             sys.exit(f"{path}: not understood: {line}")
+    for name, faults in rounds.items():
+        tests = [test for fault in faults for test in fault.tests]
+        for test in set(tests):
+            if tests.count(test) > 1:
+                sys.exit(f"{path}: two faults of round {name} have the test {test}")
     return rounds
 
 
