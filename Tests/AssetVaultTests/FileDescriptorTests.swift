@@ -64,12 +64,12 @@ import VaultFileSystem
 
     @Test func urlsOfAnOpenedPack() async throws {
         var client: VaultClient? = try await world.fetched(.opened)
-        let url = try #require(try await client?.url(for: large, in: .one))
+        let url = try #require(try await client?.store.url(for: large, in: .one))
         #expect(url.isFileURL && url.path.hasSuffix("/deep/large.txt"))
         try await world.publish(["deep/large.txt": [1]])
         let updating = try await world.fetched(.opened)
         #expect(try DurableFile.read(FilePath(url.path), limit: .max) == bytes)
-        let newer = try #require(try await client?.url(for: large, in: .one))
+        let newer = try #require(try await client?.store.url(for: large, in: .one))
         #expect(try DurableFile.read(FilePath(newer.path), limit: .max) == [1])
         client = nil
         _ = try await updating.fetch()

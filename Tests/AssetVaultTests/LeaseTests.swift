@@ -17,7 +17,7 @@ import VaultFileSystem
 
     @Test(arguments: [PackForm.opened, .sealed]) func aVersionInUseStays(form: PackForm) async throws {
         let reading = try await world.fetched(form)
-        var lease: PackLease? = try await reading.lease(of: .one)
+        var lease: PackLease? = try await reading.store.lease(of: .one)
         let old = try world.place.staged()
         try await world.publish(["map.json": Array("new".utf8)])
         let updating = try await world.fetched(form)

@@ -38,7 +38,7 @@ import Testing
         #expect(error.problem.contains("'other'"), "\(error)")
         let fixed = try world.client()
         try await fixed.fetch().requireKeys()
-        #expect(try await fixed.contents(of: path, in: one) == World.one)
+        #expect(try await fixed.store.contents(of: path, in: one) == World.one)
     }
 
     @Test func noKey() async throws {

@@ -104,7 +104,7 @@ import VaultFileSystem
         let (first, second) = (try world.client(), try world.client())
         let updates = first.statusUpdates(for: one)
         async let slow = first.fetch()
-        while try await first.status(of: one).state.name != "downloading" {
+        while try await first.store.status(of: one).state.name != "downloading" {
             try await Task.sleep(for: .milliseconds(5))
         }
         while world.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }

@@ -60,7 +60,9 @@ import VaultFileSystem
     @Test(arguments: [true, false]) func zeros(alone: Bool) async throws {
         world.answer { _ in .changed { $0.body = [UInt8](repeating: 0, count: $0.body.count) } }
         let second = try mirror()
-        guard alone else { return #expect(try await fetch(from: [second]).status(of: one).state == .loaded) }
+        guard alone else {
+            return #expect(try await fetch(from: [second]).store.status(of: one).state == .loaded)
+        }
         #expect(await category { _ = try await fetch(from: []) } == .corrupt)
         #expect(world.server.packs.count < 5)
     }
@@ -112,7 +114,7 @@ import VaultFileSystem
         #expect(try await client.repair() == [one])
         #expect(world.server.packBytes - before <= World.longestPiece)
         let fresh = try VaultClient(configuration)
-        #expect(try await fresh.contents(of: EntryPath("noise"), in: one) == World.one)
+        #expect(try await fresh.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(try await fresh.repair() == [])
         _ = lease
     }

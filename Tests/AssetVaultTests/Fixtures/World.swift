@@ -208,8 +208,8 @@ func category(_ body: () async throws -> Void) async -> VaultError.Category? { a
 extension VaultClient {
     /// Expects the first pack of ``World/withPacks(_:)`` to be loaded, with its content.
     func expectOne(at location: SourceLocation = #_sourceLocation) async throws {
-        #expect(try await status(of: .one).state == .loaded, sourceLocation: location)
-        let bytes = try await contents(of: EntryPath("noise"), in: .one)
+        #expect(try await store.status(of: .one).state == .loaded, sourceLocation: location)
+        let bytes = try await store.contents(of: EntryPath("noise"), in: .one)
         #expect(bytes == World.one, sourceLocation: location)
     }
 }
