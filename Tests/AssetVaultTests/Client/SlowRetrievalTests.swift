@@ -71,7 +71,7 @@ import VaultTransport
     /// A copy of the whole site ends, too, whether the host is too slow or ends each connection after a few bytes.
     @Test func copies() async throws {
         let answers: [FaultServer.Answer] = [
-            .changed { $0.pace = (35_000, .milliseconds(100)) }, .cut(after: 8),
+            .changed { $0.pace = (2_000, .milliseconds(100)) }, .cut(after: 8),
         ]
         for answer in answers {
             let before = world.server.packs.count
