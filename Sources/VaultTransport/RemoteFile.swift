@@ -71,7 +71,7 @@ public struct RemoteFile: Sendable {
             do throws(TransferFailure) {
                 if try await transfer(&missing, take) { return wanted != 0..<length }
             } catch {
-                failures.count(after: UInt64(before - missing.count))
+                failures.noteFailure(after: UInt64(before - missing.count))
                 try await wait(after: error, failures)
             }
         }

@@ -39,7 +39,7 @@ package struct HostFailures: Sendable {
     /// Counts a failure.
     ///
     /// - Parameter bytes: what came before it.
-    package mutating func count(after bytes: UInt64 = 0) {
+    package mutating func noteFailure(after bytes: UInt64 = 0) {
         note(bytes: bytes)
         lost += 1
     }

@@ -53,7 +53,8 @@ struct DownloadSources {
             try drop(error)
             return .zero
         case .unavailable, .unreachable:
-            sources[current].failures.count()
+            sources[current].failures.noteFailure()
+            // The pause is this mirror's, although another one may be the current one then.
             let meter = meter
             let failures = sources[current].failures.count
             guard failures < retries.attempts else {

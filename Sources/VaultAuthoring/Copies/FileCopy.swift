@@ -147,7 +147,7 @@ private struct PackArrival {
                 guard try wantsOther(than: wanted, &assembly) else { throw TransferFailure(wrongBytes) }
             } catch {
                 // What has arrived of a piece is kept, whoever sends the rest.
-                failures.count(after: assembly.receivedLength - min(before, assembly.receivedLength))
+                failures.noteFailure(after: assembly.receivedLength - min(before, assembly.receivedLength))
                 try await source.wait(after: error, failures)
             }
         }

@@ -152,7 +152,7 @@ extension SiteRepair {
         }
     }
 
-    /// A timestamp that was put back is as valid as the newest one: only another host tells them apart.
+    /// A timestamp that was put back is as valid as the newest one: only another host can have a newer one.
     private func newerState(than tree: TargetTree, _ roots: [VerifiedRoot]) async -> [Finding] {
         let (role, version) = (MetadataRole.timestamp, tree.chain.timestamp.version)
         guard let bytes = try? await mirror.metadata(named: role.fileName, limit: role.sizeLimit),

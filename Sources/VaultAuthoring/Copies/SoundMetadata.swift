@@ -9,7 +9,7 @@ struct SoundMetadata: MetadataSource {
     private let host: any MetadataSource
     /// From the first one on that either has.
     let roots: [VerifiedRoot]
-    /// Teams whose files come from the host. Their keys are not known here, so whoever verifies all tells which files are damaged.
+    /// Teams whose files come from the host. Their keys are not known here: the verification of all metadata finds what is damaged.
     var rolesOfHost: Set<MetadataRole> = []
 
     /// - Parameter pinned: a root that the site must follow from.
@@ -67,9 +67,7 @@ struct SoundMetadata: MetadataSource {
             let found = try? UnverifiedMetadata(parsing: bytes, as: role, place: name),
             file == nil || file?.version == found.document.version
         else { return false }
-        if role.topLevel == nil, !OwnRoles.contains(role) {
-            return !rolesOfHost.contains(role)
-        }
+        if role.topLevel == nil, !OwnRoles.contains(role) { return !rolesOfHost.contains(role) }
         return roots.contains { $0.trust(in: role.type).isMet(by: found) }
     }
 }

@@ -159,7 +159,7 @@ extension RepairReport: Report {
             .texts("repaired") { $0.repaired },
             .lines { $0.repaired.map { "repaired  \($0)" } },
             .lines { [$0.verdict] },
-            .texts("warnings") { $0.warnings.map(\.worded) }.onlyJSON,
+            .texts("warnings") { $0.warnings.map(\.worded) },
             .table("failures", Finding.columns) { $0.failures.map { Finding($0) } }.onlyJSON,
         ]
     }

@@ -154,7 +154,7 @@ extension FilePath {
             remedy: "name the site's own folder, such as VAULT/site")
     }
 
-    /// The error where nothing is there; a URL without its scheme is told from a path.
+    /// The error where nothing is there. For what may be a URL without its scheme, the remedy is that URL.
     func noSuch(_ kind: String, remedy: String = "check the path") -> VaultError {
         VaultError(
             .missing, "there is no such \(kind)", at: string,

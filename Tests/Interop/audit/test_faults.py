@@ -244,9 +244,9 @@ HOST = [
 
 
 HOSTED = [
-    Fault("it lacks a pack", "not-hosted", lambda v: SMALL(v).unlink()),
-    Fault("it lacks the targets", "missing-metadata", lambda v: v.role("targets").unlink()),
-    Fault("it lacks the pinned root", "missing-root", lambda v: (v.metadata / "1.root.json").unlink()),
+    Fault("a pack is missing there", "not-hosted", lambda v: SMALL(v).unlink()),
+    Fault("the targets are missing there", "missing-metadata", lambda v: v.role("targets").unlink()),
+    Fault("the pinned root is missing there", "missing-root", lambda v: (v.metadata / "1.root.json").unlink()),
     Fault("its pack has a wrong bit", "damaged", lambda v: flip(LARGE(v), 400_000)),
     Fault("its timestamp is cut in half", "not-metadata", lambda v: edit(v.role("timestamp"), lambda d: d[:len(d) // 2])),
 ]
@@ -268,7 +268,7 @@ MIRRORS = [
     Fault("the mirror is behind", "mirror-behind", lambda v: replace(v.mirror, v.first)),
     Fault("the mirror is ahead", "mirror-ahead", lambda v: replace(v.site, v.first), also=["prunable", "gone"]),
     Fault("the mirror has another timestamp of the version", "mirror-differs", lambda v: v.sign("timestamp", expiring("2098-01-01T00:00:00Z"))),
-    Fault("the mirror lacks a pack", "mirror-missing-file", lambda v: (v.mirror / SMALL(v).relative_to(v.site)).unlink()),
+    Fault("a pack is missing at the mirror", "mirror-missing-file", lambda v: (v.mirror / SMALL(v).relative_to(v.site)).unlink()),
     Fault("a pack of the mirror has another length", "mirror-wrong-length", lambda v: edit(v.mirror / LARGE(v).relative_to(v.site), lambda d: d[:-1])),
 ]
 
