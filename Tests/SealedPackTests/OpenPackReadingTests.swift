@@ -178,7 +178,7 @@ import VaultFileSystem
         let sealed = try await seal(source, key: key)
         let pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
         let out = try place.folder.makeFolder("out")
-        try await pack.extract(into: Folder(opening: out))
+        try await pack.extract(into: Folder(opening: out), .writable)
         // Sealing it again gives the same pack, so nothing is missing or added.
         #expect(try await seal(folder: out, key: key).bytes == sealed.bytes)
         #expect(try OpenFile(reading: out.appending("run")).status().permissions == 0o755)
@@ -194,7 +194,7 @@ import VaultFileSystem
             let out = try place.folder.makeFolder("out-\(name)")
             try Folder(opening: out).symlink(name, target: outside.appending("x"))
             do throws(VaultError) {
-                try await pack.extract(into: Folder(opening: out))
+                try await pack.extract(into: Folder(opening: out), .writable)
                 Issue.record("a link was followed")
             } catch {}
             #expect(try Folder(opening: outside).names().isEmpty)

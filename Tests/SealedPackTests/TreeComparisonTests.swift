@@ -22,7 +22,7 @@ struct TreeComparisonTests {
         let sealed = try await seal(source, key: key)
         pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
         tree = try place.folder.makeFolder("tree")
-        try await pack.extract(into: Folder(opening: tree))
+        try await pack.extract(into: Folder(opening: tree), .writable)
     }
 
     private func isSame() async -> Bool {

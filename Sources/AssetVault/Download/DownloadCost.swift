@@ -71,7 +71,7 @@ extension PackStager {
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
         if case .whole = try file.arrival() { return nil }
-        var download = newDownload(of: offer, to: file)
+        var download = newDownload(of: offer, to: file, trees: try treeUse(for: offer.pack.id))
         return try await download.cost(of: file.claim())
     }
 
@@ -81,7 +81,7 @@ extension PackStager {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
-        var download = newDownload(of: offer, to: file)
+        var download = newDownload(of: offer, to: file, trees: try treeUse(for: offer.pack.id))
         switch try file.arrival() {
         case .whole: return nil
         case .partial: return try await download.cost(of: file.claim())
@@ -121,7 +121,8 @@ extension PackDownload {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
-        var others = await reusable?.sources(with: try assembly.missingPieces())
+        if let basis = try await reusable?.basis(for: assembly) { assembly.leaveOut(where: basis.has(piece:)) }
+        var others = reusable?.sources(with: try assembly.missingPieces())
         return try assembly.cost(reusing: { others?.next() }, countingTail: tailLength)
             ?? assembly.costOfSingleRequest
     }

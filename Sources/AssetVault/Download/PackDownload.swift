@@ -14,32 +14,41 @@ struct PackDownload {
     let observer: Observer
     /// Where some of its pieces may be; nil when these were copied.
     var reusable: ReusablePieces?
+    /// Called with the bytes that are about to be written, once they are known.
+    var makeSpace: @Sendable (UInt64) async throws(VaultError) -> Void = { _ in }
     /// Whether another process continued the download while this one was stalled.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
     private let clock = StallClock()
 
     var pack: PackManifest { file.pack }
 
-    /// Completes the file and returns it, saved, under its final name in ephemeral storage, locked as long as it is
+    /// Completes the file. A whole one is saved, under its final name in ephemeral storage; it is locked as long as it is
     /// open. On failure the partial download stays for the next attempt. Throws `.busy` when another process needs it.
     ///
     /// - Parameter lockedFile: the file of the download; the caller has its lock.
     mutating func complete(
         _ lockedFile: OpenFileReference, progress report: (UInt64) -> Void
-    ) async throws(VaultError) -> OpenFileReference {
+    ) async throws(VaultError) -> ArrivedPack {
         let clock = clock
         func progress(_ count: UInt64) {
             clock.noteProgress()
             report(count)
         }
         var assembly = try PackAssembly(lockedFile, of: pack)
+        var basis: TreeBasis?
         _ = try await assembly.verifyTail()
         progress(assembly.presentLength)
         while true {
             try await requireOwnership()
             if !assembly.isTailUnverified, let reusable {
                 self.reusable = nil
-                var others = await reusable.sources(with: try assembly.missingPieces())
+                basis = try await reusable.basis(for: assembly)
+                if let basis {
+                    assembly.leaveOut(where: basis.has(piece:))
+                    try await makeSpace(pack.length - min(pack.length, assembly.presentLength))
+                    progress(assembly.presentLength)
+                }
+                var others = reusable.sources(with: try assembly.missingPieces())
                 try await assembly.reuse(from: { others.next() }, progress: progress)
             }
             guard let wanted = try assembly.wanted() else { break }
@@ -53,6 +62,10 @@ struct PackDownload {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
+        if assembly.isPartial {
+            StagingStep.downloadVerified.reached()
+            return ArrivedPack(lockedFile, isWhole: false, basis: basis)
+        }
         do throws(VaultError) { _ = try assembly.finish() } catch {
             // Unsaved bytes can still be read, and a second attempt to save them would report success.
             try? FileSystem.removeFile(lockedFile.file.path)
@@ -61,7 +74,7 @@ struct PackDownload {
         StagingStep.downloadVerified.reached()
         let finished = try file.finish(lockedFile)
         StagingStep.downloadNamed.reached()
-        return finished
+        return ArrivedPack(finished, basis: basis)
     }
 
     /// Waits, and chooses another mirror if needed.
@@ -88,6 +101,19 @@ struct PackDownload {
     private mutating func noteProgress(of assembly: borrowing PackAssembly, receivedBefore before: UInt64) {
         let count = assembly.receivedLength
         if count > before { sources.noteProgress(count - before) }
+    }
+}
+
+/// A pack that needs nothing of a host any more, in a file of ephemeral or shared storage.
+struct ArrivedPack: Sendable {
+    let file: OpenFileReference
+    /// False for the file of a download whose other pieces are in the trees of the basis.
+    let isWhole: Bool
+    /// What the pack takes from trees when it is opened; nil where these were not looked at.
+    let basis: TreeBasis?
+
+    init(_ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil) {
+        (self.file, self.isWhole, self.basis) = (file, isWhole, basis)
     }
 }
 

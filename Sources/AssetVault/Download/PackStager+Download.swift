@@ -11,12 +11,14 @@ extension PackStager {
     /// The complete, verified file in ephemeral storage. A download that another process has begun is continued: a
     /// downloader leaves it to the app, an app's own is waited for, and a stalled process is bypassed. Nil where a
     /// downloader leaves it to another process.
-    func download(_ offer: LocatedPack) async throws(VaultError) -> OpenFileReference? {
+    ///
+    /// - Parameter trees: how opened trees may be used instead of pieces of the file.
+    func download(_ offer: LocatedPack, trees: TreeUse?) async throws(VaultError) -> ArrivedPack? {
         let pack = offer.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
         let mark = ForegroundMark(layout: store.layout, pack: pack)
         try await store.journal.recordDownload(of: pack, listedBy: offer.listing)
-        let download = try await beginDownload(of: offer, to: file)
+        let download = try await beginDownload(of: offer, to: file, trees: trees)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)
         let start = ContinuousClock.now
@@ -56,18 +58,19 @@ extension PackStager {
     private func bring(
         _ offer: LocatedPack, _ download: PackDownload, to file: DownloadFile, bypassing: Bool,
         givingWayTo mark: ForegroundMark, _ progress: DownloadProgress
-    ) async throws(VaultError) -> OpenFileReference {
+    ) async throws(VaultError) -> ArrivedPack {
         let pack = offer.pack
         var download = download
         let lockedFile: OpenFileReference
         do throws(VaultError) { lockedFile = try file.claim() } catch {
             let isLeft = try file.isLeftByAnotherUser
             guard error.category == .busy, bypassing || isLeft else { throw error }
-            if let whole = try file.finishedFile() { return whole }
+            if let whole = try file.finishedFile() { return ArrivedPack(whole) }
             // It needs the space of the whole pack again.
             guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }
             lockedFile = try file.takeOver()
-            download.reusable = reusablePieces(of: pack, besides: lockedFile.file.path, hasOthers: true)
+            download.reusable = reusablePacks.pieces(
+                of: pack, besides: lockedFile.file.path, trees: download.reusable?.trees, hasOthers: true)
         }
         StagingStep.downloadClaimed.reached()
         let place = lockedFile.file.path
@@ -84,7 +87,7 @@ extension PackStager {
         }
         let done = try await complete(download, lockedFile, givingWayTo: mark, progress)
         if try await isDone(offer) {
-            try? FileSystem.removeFile(done.file.path)
+            try? FileSystem.removeFile(done.file.file.path)
             throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
         }
         return done
@@ -94,8 +97,8 @@ extension PackStager {
     private func complete(
         _ download: PackDownload, _ lockedFile: OpenFileReference, givingWayTo mark: ForegroundMark,
         _ progress: DownloadProgress
-    ) async throws(VaultError) -> OpenFileReference {
-        let work = { @Sendable () async throws(VaultError) -> OpenFileReference in
+    ) async throws(VaultError) -> ArrivedPack {
+        let work = { @Sendable () async throws(VaultError) -> ArrivedPack in
             var download = download
             return try await download.complete(lockedFile) { progress.report($0) }
         }
@@ -108,30 +111,39 @@ extension PackStager {
             at: download.sources.location.description, remedy: "nothing needs to be done")
     }
 
-    /// A download without any request yet, and disk space for it.
-    func beginDownload(of offer: LocatedPack, to file: DownloadFile) async throws(VaultError) -> PackDownload
-    {
-        let folder = store.layout.ephemeral
+    /// A download without any request yet, and disk space for it. Where the pack rests on opened trees, the space follows once its
+    /// index is known.
+    func beginDownload(
+        of offer: LocatedPack, to file: DownloadFile, trees: TreeUse?
+    ) async throws(VaultError) -> PackDownload {
+        let (folder, space) = (store.layout.ephemeral, space)
         try store.layout.makeEphemeral()
-        try await space.make(for: file.missingCount, of: offer.pack.id, in: folder)
-        let download = newDownload(of: offer, to: file)
+        let missing = try file.missingCount
+        if trees == nil || StoredSource.trees(of: offer.pack.id, in: store.layout).isEmpty {
+            try await space.make(for: missing, of: offer.pack.id, in: folder)
+        }
+        var download = newDownload(of: offer, to: file, trees: trees)
+        download.makeSpace = { bytes async throws(VaultError) in
+            try await space.make(for: bytes, of: offer.pack.id, in: folder)
+        }
         reusablePacks.note(offer.pack)
         return download
     }
 
-    func newDownload(of offer: LocatedPack, to file: DownloadFile) -> PackDownload {
+    func newDownload(of offer: LocatedPack, to file: DownloadFile, trees: TreeUse?) -> PackDownload {
         PackDownload(
             transport: network.transport(for: offer.pack.id), file: file,
             sources: DownloadSources(offer.locations, retries: retries),
             budget: TransferBudget(of: offer.pack),
             observer: observer,
-            reusable: reusablePieces(of: offer.pack, besides: store.layout.partialDownload(of: offer.pack)))
+            reusable: reusablePacks.pieces(
+                of: offer.pack, besides: store.layout.partialDownload(of: offer.pack), trees: trees, hasOthers: false))
     }
 
-    private func reusablePieces(
-        of pack: PackManifest, besides file: FilePath, hasOthers: Bool = false
-    ) -> ReusablePieces {
-        reusablePacks.pieces(of: pack, besides: file, with: keys, hasOthers: hasOthers)
+    /// How a pack that is about to be downloaded uses opened trees: not at all where it stays sealed.
+    func treeUse(for id: PackID) throws(VaultError) -> TreeUse? {
+        guard let keys, form(for: try store.records.record(of: id)) == .opened else { return nil }
+        return TreeUse(keys: keys)
     }
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before

@@ -22,10 +22,10 @@ final class ReusablePacks: Sendable {
     ///
     /// - Parameters:
     ///   - file: the download itself.
-    ///   - keys: opened trees are sources only with them.
+    ///   - use: how opened trees may be used.
     ///   - hasOthers: whether other files of the same download are known to be there.
     func pieces(
-        of pack: PackManifest, besides file: FilePath, with keys: (any KeyProvider)?, hasOthers: Bool
+        of pack: PackManifest, besides file: FilePath, trees use: TreeUse?, hasOthers: Bool
     ) -> ReusablePieces {
         let (key, layout, budget) = (pack.contentKeyID, layout, budget)
         budget.note(pack)
@@ -33,30 +33,42 @@ final class ReusablePacks: Sendable {
         let hadSources = families.withLock { families in
             families[key, default: PackFamily(of: owners, under: key, in: layout, within: budget)].look(
                 at: pack.id, in: layout)
-            return families[key]?.hadSources(besides: file, withTrees: keys != nil) ?? false
+            return families[key]?.hadSources(besides: file, withTrees: use != nil) ?? false
         }
         // An open file can be read after its removal.
         let versions = StoredSource.sealed(of: pack.id, in: layout, within: budget).compactMap {
-            $0.open(under: key, with: nil, within: budget)
+            $0.open(under: key, within: budget)
         }
         return ReusablePieces(
             pack: pack, file: file, hasSources: hadSources || hasOthers, versions: versions, stored: self,
-            keys: keys, budget: budget)
+            trees: use, budget: budget)
     }
 
-    /// The files that have some of these pieces, the best first: sealed packs, then opened trees; of both the pack's own before
-    /// others.
-    func sources(with pieces: [PiecePrefix], of pack: PackManifest, besides file: FilePath) -> [StoredSource]
-    {
+    /// The sealed packs that have some of these pieces, the best first; of the pack itself only downloads, since its versions are open.
+    func sealedSources(with pieces: [PiecePrefix], of pack: PackManifest, besides file: FilePath) -> [StoredSource] {
         guard !pieces.isEmpty else { return [] }
-        let key = pack.contentKeyID
-        let found = families.withLock { families in families[key]?.sources(with: pieces, in: layout) ?? [] }
-            // Its sealed versions are open.
-            .filter { $0.tree != nil || $0.id != pack.id }
-        let arriving = StoredSource.arriving(in: layout, besides: file, under: key, within: budget)
-        let trees = found.filter { $0.tree != nil }
-        return found.filter { $0.tree == nil } + arriving + trees.filter { $0.id == pack.id }
-            + trees.filter { $0.id != pack.id }
+        return sources(with: pieces, of: pack).filter { $0.tree == nil && $0.id != pack.id }
+            + StoredSource.arriving(in: layout, besides: file, under: pack.contentKeyID, within: budget)
+    }
+
+    /// What a pack takes from opened trees, its own and those that have some of its missing pieces; nil where there are none.
+    ///
+    /// - Parameters:
+    ///   - source: the pack, of which only index and catalog are needed.
+    ///   - pieces: those that it does not have.
+    ///   - isTrusting: whether files that have the sizes and times of when they were written are taken as unchanged.
+    func basis(
+        for source: OpenPack, of pack: PackManifest, missing pieces: [PiecePrefix] = [], isTrusting: Bool = true
+    ) async throws(VaultError) -> TreeBasis? {
+        let others = pieces.isEmpty ? [] : sources(with: pieces, of: pack).filter { $0.tree != nil && $0.id != pack.id }
+        let trees = (StoredSource.trees(of: pack.id, in: layout) + others).compactMap {
+            $0.openTree(in: layout, with: source.key, isTrusting: isTrusting)
+        }
+        return trees.isEmpty ? nil : try await TreeBasis(of: source, on: trees)
+    }
+
+    private func sources(with pieces: [PiecePrefix], of pack: PackManifest) -> [StoredSource] {
+        families.withLock { families in families[pack.contentKeyID]?.sources(with: pieces, in: layout) ?? [] }
     }
 
     /// The download of a pack begins: it is a source for others.
@@ -93,6 +105,13 @@ final class ReusablePacks: Sendable {
     }
 }
 
+/// How a pack that is to be opened uses opened trees.
+struct TreeUse: Sendable {
+    let keys: any KeyProvider
+    /// Whether files that have the sizes and times of when they were written are taken as unchanged.
+    var isTrusting = true
+}
+
 /// What a download may take pieces from, asked once its own index is verified: only what has a missing piece is opened, one
 /// after the other.
 struct ReusablePieces: Sendable {
@@ -104,30 +123,34 @@ struct ReusablePieces: Sendable {
     /// Sealed versions of the pack itself, open.
     let versions: [any PieceSource]
     let stored: ReusablePacks
-    /// Opens trees; nil without keys.
-    let keys: (any KeyProvider)?
+    let trees: TreeUse?
     let budget: ReuseBudget
 
-    /// The sources of these pieces, the best first.
-    func sources(with pieces: [PiecePrefix]) async -> Sources {
-        guard !pieces.isEmpty else {
-            return Sources(key: pack.contentKeyID, budget: budget, open: [], rest: [])
+    /// The sealed sources of these pieces, the best first.
+    func sources(with pieces: [PiecePrefix]) -> Sources {
+        Sources(
+            key: pack.contentKeyID, budget: budget, open: pieces.isEmpty ? [] : versions[...],
+            rest: stored.sealedSources(with: pieces, of: pack, besides: file)[...])
+    }
+
+    /// What the pack takes from opened trees instead, once its tail is verified; nil where they can't be used.
+    func basis(for assembly: borrowing PackAssembly) async throws(VaultError) -> TreeBasis? {
+        guard let trees else { return nil }
+        let (partial, missing) = (assembly.partial, try assembly.missingPieces())
+        do throws(VaultError) {
+            return try await stored.basis(
+                for: try await OpenPack(partial, keys: trees.keys), of: pack, missing: missing,
+                isTrusting: trees.isTrusting)
+        } catch {
+            // The download goes on without trees, as far as that is possible.
+            guard error.category == .key || error.isDamage else { throw error }
+            return nil
         }
-        let found = stored.sources(with: pieces, of: pack, besides: file)
-        var contentKey: ContentKey?
-        if found.contains(where: { $0.tree != nil }) {
-            contentKey = try? await keys?.contentKey(
-                pack.contentKeyID, slots: pack.slots, place: pack.id.description)
-        }
-        return Sources(
-            key: pack.contentKeyID, contentKey: contentKey, budget: budget, open: versions[...],
-            rest: found[...])
     }
 
     /// Opens one source after the other.
     struct Sources {
         let key: ContentKeyID
-        var contentKey: ContentKey?
         let budget: ReuseBudget
         fileprivate var open: ArraySlice<any PieceSource>
         fileprivate var rest: ArraySlice<StoredSource>
@@ -135,7 +158,7 @@ struct ReusablePieces: Sendable {
         mutating func next() -> (any PieceSource)? {
             if let source = open.popFirst() { return source }
             while let source = rest.popFirst() {
-                if let opened = source.open(under: key, with: contentKey, within: budget) { return opened }
+                if let opened = source.open(under: key, within: budget) { return opened }
             }
             return nil
         }

@@ -46,19 +46,23 @@ struct StoredSource: Sendable {
         return try? Folder(opening: file.removingLastComponent()).openFile(name)
     }
 
-    /// Opens the source; nil if it can't be used. A source that can't be used only makes the download larger.
+    /// Opens a sealed pack; nil if it can't be used. A source that can't be used only makes the download larger.
+    func open(under id: ContentKeyID, within budget: ReuseBudget) -> (any PieceSource)? {
+        guard tree == nil, let pack = openPack(under: id, within: budget) else { return nil }
+        let source: (any PieceSource)? = self.id == nil ? PartialPack(pack) : pack
+        return mayBeAnotherUsers ? source.map { UntrustedPieces($0, budget) } : source
+    }
+
+    /// Opens an opened tree; nil if it can't be used.
     ///
-    /// - Parameter key: needed for opened trees.
-    func open(under id: ContentKeyID, with key: ContentKey?, within budget: ReuseBudget) -> (
-        any PieceSource
-    )? {
-        guard let pack = openPack(under: id, within: budget) else { return nil }
-        guard let tree else {
-            let source: (any PieceSource)? = self.id == nil ? PartialPack(pack) : pack
-            return mayBeAnotherUsers ? source.map { UntrustedPieces($0, budget) } : source
-        }
-        guard let key else { return nil }
-        return try? OpenedTreePieces(tree, openedFrom: pack, key: key)
+    /// - Parameter isTrusting: whether its files are taken as unchanged where its fingerprint is that of when it was staged.
+    func openTree(in layout: StoreLayout, with key: ContentKey, isTrusting: Bool) -> OpenedTree? {
+        guard let id, let tree, let pack = openPack(under: key.id) else { return nil }
+        let record = try? PackRecords(layout: layout, role: .app).record(of: id)
+        let isUnchanged =
+            isTrusting && record?.loaded?.name.text == tree.lastComponent?.string && record?.fingerprint != nil
+            && (try? VersionFingerprint.digest(of: tree, as: .opened)) == record?.fingerprint
+        return try? OpenedTree(tree, openedFrom: pack, key: key, isUnchanged: isUnchanged)
     }
 
     /// The number of waiting files of a pack that are looked at: others may put any number there.

@@ -39,8 +39,10 @@ struct PackInstaller: Sendable {
     }
 
     /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed.
+    ///
+    /// - Parameter basis: trees of which it takes what is unchanged; see ``TreeBasis``.
     func open(
-        _ source: OpenPack, of pack: PackManifest, listedBy listing: ListingVersion,
+        _ source: OpenPack, of pack: PackManifest, restingOn basis: TreeBasis?, listedBy listing: ListingVersion,
         progress: (UInt64) -> Void
     ) async throws(VaultError) {
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
@@ -55,7 +57,7 @@ struct PackInstaller: Sendable {
                 try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
             }
         }
-        let tree = try await write(source, of: pack, progress: progress)
+        let tree = try await write(source, of: pack, restingOn: basis, progress: progress)
         let fingerprint = try? VersionFingerprint.digest(of: tree.folder.path, as: .opened)
         StagingStep.treeWritten.reached()
         try await store.withLock(tree) { tree throws(VaultError) in
@@ -192,9 +194,9 @@ extension PackInstaller {
 
     /// The same for an opened version: the sound tree is written aside, and both exchange their names.
     func replaceTree(
-        _ pack: PackManifest, by source: OpenPack, progress: (UInt64) -> Void
+        _ pack: PackManifest, by source: OpenPack, restingOn basis: TreeBasis?, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Bool {
-        let tree = try await write(source, of: pack, progress: progress)
+        let tree = try await write(source, of: pack, restingOn: basis, progress: progress)
         return try await store.withLock(tree) { tree throws(VaultError) in
             guard let name = try liveName(of: pack, as: .opened),
                 let versions = try VersionFolder(of: pack.id, in: layout)

@@ -19,7 +19,8 @@ extension PackStager {
                 let key = try await contentKey(of: loaded.pack)
                 observer(.verifying(loaded.pack.id))
                 let tailFile = try PackFile(opening: store.layout.tailFile(of: loaded.pack), as: loaded.pack)
-                try await OpenedTreePieces(path, openedFrom: tailFile, key: key).requireSound()
+                try await OpenedTree(path, openedFrom: tailFile, key: key, isUnchanged: false)
+                    .requireSound()
                 return nil
             }
         } catch {
@@ -64,32 +65,34 @@ extension PackStager {
         let layout = store.layout
         let file = DownloadFile(layout: layout, pack: pack)
         let part = layout.partialDownload(of: pack)
-        var download = try await beginDownload(of: offer, to: file)
+        // Of a damaged tree every piece is read.
+        let trees = form == .opened ? keys.map { TreeUse(keys: $0, isTrusting: false) } : nil
+        var download = try await beginDownload(of: offer, to: file, trees: trees)
         if form == .sealed, try !FileSystem.exists(part) {
             // Where the damaged file can't be read, all of it is fetched.
             let damaged = layout.version(pack, as: .sealed)
             try? FileMove.copy(damaged, of: pack.length, to: part, permissions: 0o600) { _ in }
         }
         let progress = DownloadProgress(of: pack, observer)
-        let whole = try await download.complete(file.claim()) { progress.report($0) }
-        let isLive = try await replace(pack, as: form, by: whole)
+        let arrived = try await download.complete(file.claim()) { progress.report($0) }
+        let isLive = try await replace(pack, as: form, by: arrived)
         if isLive { try await store.journal.recordFingerprint(of: PackRecord.Loaded(pack: pack, form: form)) }
         return isLive
     }
 
-    private func replace(_ pack: PackManifest, as form: PackForm, by whole: OpenFileReference)
+    private func replace(_ pack: PackManifest, as form: PackForm, by arrived: ArrivedPack)
         async throws(VaultError) -> Bool
     {
         switch form {
-        case .sealed: return try await installer.replaceFile(pack, by: whole)
+        case .sealed: return try await installer.replaceFile(pack, by: arrived.file)
         case .opened:
             let source = try OpenPack(
-                try PackFile(whole, as: pack, named: pack.id.description), key: try await contentKey(of: pack)
-            )
-            let isLive = try await installer.replaceTree(pack, by: source) { done in
+                try PackFile(arrived.file, as: pack, named: pack.id.description),
+                key: try await contentKey(of: pack))
+            let isLive = try await installer.replaceTree(pack, by: source, restingOn: arrived.basis) { done in
                 observer(.opening(pack.id, bytes: done, total: pack.openedSize))
             }
-            try FileSystem.removeFile(whole.file.path)
+            try FileSystem.removeFile(arrived.file.file.path)
             return isLive
         }
     }
@@ -98,38 +101,38 @@ extension PackStager {
 /// From where a verified pack is to the area where its role wants it.
 extension PackStager {
     /// Moves a finished download to permanent storage where there is a key for it, else to shared storage.
-    func transferDownload(_ file: OpenFileReference, _ offer: LocatedPack) async throws(VaultError)
-        -> PackState
-    {
+    func transferDownload(_ arrived: ArrivedPack, _ offer: LocatedPack) async throws(VaultError) -> PackState {
         let pack = offer.pack
         var refusal: VaultError?
         if keys != nil {
             do throws(VaultError) {
-                return try await transfer(file, of: pack, listedBy: offer.listing)
+                return try await transfer(arrived, of: pack, listedBy: offer.listing)
             } catch {
-                guard error.category == .key else { throw error }
+                guard error.category == .key, arrived.isWhole else { throw error }
                 refusal = error
             }
         }
         observer(.transferring(pack.id))
-        try await store.transfer.share(file, of: pack, listedBy: offer.listing, space: space)
+        try await store.transfer.share(arrived.file, of: pack, listedBy: offer.listing, space: space)
         if let refusal { throw refusal }
         return .toBeTransferred
     }
 
     /// To permanent storage, where there is a key.
     func transfer(
-        _ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion
+        _ arrived: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion
     ) async throws(VaultError) -> PackState {
         guard let keys else { return .toBeTransferred }
+        let file = arrived.file
         return try await openings.withPermit(for: pack.id.description) { () throws(VaultError) in
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
-            let record = try store.records.record(of: pack.id)
-            let isDownload = file.file.path == store.layout.finishedDownload(of: pack)
-            switch form ?? record.chosenForm ?? record.loaded?.form ?? .opened {
+            let isDownload = store.layout.downloads(of: pack).contains(file.file.path)
+            switch form(for: try store.records.record(of: pack.id)) {
             case .opened:
-                try await installer.open(source, of: pack, listedBy: listing) { done in
+                var basis = arrived.basis
+                if basis == nil { basis = try? await reusablePacks.basis(for: source, of: pack) }
+                try await installer.open(source, of: pack, restingOn: basis, listedBy: listing) { done in
                     // A process that waits for the pack sees progress by the time of the file.
                     if isDownload { file.file.touch() }
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))

@@ -71,15 +71,25 @@ struct PackStager: Sendable {
             if record.waiting != pack || record.failure != nil {
                 try await store.transfer.share(waiting, of: pack, listedBy: offer.listing, space: space)
             }
-            return try await transfer(waiting, of: pack, listedBy: offer.listing)
+            return try await transfer(ArrivedPack(waiting), of: pack, listedBy: offer.listing)
         }
         if let kept = try keptPack(pack) {
-            return try await transfer(kept, of: pack, listedBy: offer.listing)
+            return try await transfer(ArrivedPack(kept), of: pack, listedBy: offer.listing)
         }
-        guard let file = try await download(offer) else {
-            return .downloading(bytes: 0, total: pack.length)
+        if let state = try await stageDownload(offer, trees: treeUse(for: pack.id)) { return state }
+        // Without trees every piece is in the file.
+        return try await stageDownload(offer, trees: nil) ?? .downloading(bytes: 0, total: pack.length)
+    }
+
+    /// Downloads a pack and moves it on. Nil where a tree that it rests on changed meanwhile: the pieces are fetched without it.
+    private func stageDownload(_ offer: LocatedPack, trees: TreeUse?) async throws(VaultError) -> PackState? {
+        guard let arrived = try await download(offer, trees: trees) else {
+            return .downloading(bytes: 0, total: offer.pack.length)
         }
-        return try await transferDownload(file, offer)
+        do throws(VaultError) { return try await transferDownload(arrived, offer) } catch {
+            guard error.isDamage, !arrived.isWhole else { throw error }
+            return nil
+        }
     }
 
     /// Recovers the pack and, where nothing of it is here, records in the same transition that its download begins. Returns
@@ -113,7 +123,7 @@ struct PackStager: Sendable {
             guard let kept = try keptPack(loaded.pack) else {
                 throw damaged(id, "repair it, or fetch it again")
             }
-            return try await transfer(kept, of: loaded.pack, listedBy: record.listing)
+            return try await transfer(ArrivedPack(kept), of: loaded.pack, listedBy: record.listing)
         }
         let state = try await followNewerDecision(record, of: id)
         if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
@@ -163,6 +173,11 @@ struct PackStager: Sendable {
         try await store.journal.updateRecord(of: id) { $0.chosenForm = form }
     }
 
+    /// The form that a pack gets in permanent storage.
+    func form(for record: PackRecord) -> PackForm {
+        form ?? record.chosenForm ?? record.loaded?.form ?? .opened
+    }
+
     /// Whether packs in this form are what the role wants.
     func isForm(_ form: PackForm) -> Bool { keys == nil || self.form == nil || form == self.form }
 
@@ -175,7 +190,7 @@ struct PackStager: Sendable {
         else {
             return record.loaded == nil ? .absent : .loaded
         }
-        return try await transfer(file, of: waiting, listedBy: record.listing)
+        return try await transfer(ArrivedPack(file), of: waiting, listedBy: record.listing)
     }
 
     /// The pack that waits in shared storage, verified again, since disks fail: a damaged one becomes a partial download, whose

@@ -189,14 +189,15 @@ struct WrittenTree: ~Copyable {
 
 extension PackInstaller {
     /// Writes the pack's files aside, and saves them to the disk.
-    func write(_ source: OpenPack, of pack: PackManifest, progress: (UInt64) -> Void)
-        async throws(VaultError) -> WrittenTree
-    {
-        try await space.make(for: pack.installedSize, of: pack.id, in: layout.home(of: pack.id))
+    func write(
+        _ source: OpenPack, of pack: PackManifest, restingOn basis: TreeBasis?, progress: (UInt64) -> Void
+    ) async throws(VaultError) -> WrittenTree {
+        let linked = min(basis?.linkedLength ?? 0, pack.installedSize)
+        try await space.make(for: pack.installedSize - linked, of: pack.id, in: layout.home(of: pack.id))
         let tree = try WrittenTree(of: pack, in: layout)
         try source.pack.writeTailFile(to: tree.tailFile.file)
         StagingStep.openingBegan.reached()
-        try await source.extract(into: tree.folder.folder, progress: progress)
+        try await source.extract(into: tree.folder.folder, .readOnly, restingOn: basis, progress: progress)
         // Before the lock is taken: this may last.
         try tree.folder.folder.synchronizeFileSystem()
         return tree

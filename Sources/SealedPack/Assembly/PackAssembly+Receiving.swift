@@ -61,7 +61,7 @@ extension PackAssembly {
                 width: Self.concurrency, budget: Self.memoryBudget, read: { await bytes.readMore() },
                 next: { () throws(VaultError) -> NextInput<IncomingPiece.Complete> in
                     while true {
-                        if let piece = cutter.next(where: { !states.isPresent($0) }) { return .input(piece) }
+                        if let piece = cutter.next(where: { states.isWanted($0) }) { return .input(piece) }
                         guard let read = bytes.take() else { return .readFirst }
                         do throws(VaultError) {
                             guard let chunk = try read.get() else { return .end }

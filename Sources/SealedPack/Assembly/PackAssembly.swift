@@ -24,8 +24,11 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// A complete tail with wrong digests is fetched again as a whole.
     private var isTailWrong = false
 
-    /// Bytes that are verified, or in an incomplete tail.
+    /// Bytes that are verified, elsewhere, or in an incomplete tail.
     public internal(set) var presentLength: UInt64 = 0
+
+    /// Whether some pieces are not needed in the file, and not in it.
+    public private(set) var isPartial = false
 
     /// The same with the bytes of the incoming piece.
     public var receivedLength: UInt64 { presentLength + UInt64(incoming.length) }
@@ -101,6 +104,16 @@ public struct PackAssembly: ~Copyable, Sendable {
         return true
     }
 
+    /// Leaves out the missing pieces that are elsewhere. Does nothing before the tail is verified.
+    public mutating func leaveOut(where isElsewhere: (_ piece: Int) -> Bool) {
+        guard let ranges else { return }
+        for number in 0..<states.count where states.isWanted(number) && isElsewhere(number) {
+            states.noteElsewhere(number)
+            presentLength += UInt64(ranges[number].count)
+            isPartial = true
+        }
+    }
+
     /// Starts writing the pieces back to the disk.
     mutating func noteWritten(_ numbers: [Int], _ ranges: PieceRanges) {
         let packFile = packFile
@@ -110,7 +123,7 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// The incomplete pack.
     public var partial: PackFile { packFile }
 
-    /// Syncs the complete pack to the disk.
+    /// Syncs the pack to the disk.
     public consuming func finish() throws(VaultError) -> PackFile {
         try file.synchronize()
         return packFile
@@ -254,7 +267,7 @@ extension PackAssembly {
 
     /// Marks pieces as present and adds their lengths.
     mutating func notePresent(_ numbers: [Int], _ ranges: PieceRanges) {
-        for number in numbers where !states.isPresent(number) {
+        for number in numbers where states.isWanted(number) {
             states.notePresent(number)
             presentLength += UInt64(ranges[number].count)
         }

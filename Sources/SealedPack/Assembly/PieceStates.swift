@@ -13,6 +13,8 @@ struct PieceStates: Sendable {
         case missing
         /// Copied when the equal first piece is present.
         case copied
+        /// Not needed here.
+        case elsewhere
         case present
     }
 
@@ -25,8 +27,11 @@ struct PieceStates: Sendable {
 
     func isPresent(_ number: Int) -> Bool { states[number] == .present }
     func isMissing(_ number: Int) -> Bool { states[number] == .missing }
+    /// Whether the piece is to be written when it is received.
+    func isWanted(_ number: Int) -> Bool { isMissing(number) || states[number] == .copied }
 
     mutating func notePresent(_ number: Int) { states[number] = .present }
+    mutating func noteElsewhere(_ number: Int) { states[number] = .elsewhere }
 
     /// Copies of missing pieces need not be requested.
     mutating func excludeCopies(_ copies: DuplicatePieces) {

@@ -202,26 +202,31 @@ public protocol ContentSink: ~Copyable {
 extension OpenPack {
     /// Writes all files into one folder, which must be empty and private to the writer. Uses folder descriptors that
     /// follow no link and creates every file, so nothing is written outside. Pieces are opened and written on all
-    /// cores; only verified bytes are written. Modes are 0644 or 0755, reduced by the umask. Throws `.corrupt`,
-    /// `.unwritable`, `.io`, and leaves incomplete files.
+    /// cores; only verified bytes are written. Throws `.corrupt`, `.unwritable`, `.io`, and leaves incomplete files.
+    ///
+    /// - Parameter basis: trees of which unchanged files are linked and unchanged pieces are copied. The pack itself needs to have only
+    ///   the other pieces.
     public func extract(
-        into root: borrowing Folder, progress: (UInt64) -> Void = { _ in }
+        into root: borrowing Folder, _ modes: TreeModes, restingOn basis: TreeBasis? = nil,
+        progress: (UInt64) -> Void = { _ in }
     ) async throws(VaultError) {
-        let umask = Umask.current
-        var plan = try TreePlan(of: catalog, below: root, umask: umask)
-        let files = try TreeFiles(below: root, umask: umask)
+        var plan = try TreePlan(of: catalog, below: root, modes, linking: basis.map { TreeLinks($0) })
+        let files = try TreeFiles(below: root, modes)
         var number = 0
         var done: UInt64 = 0
         try await runInOrder(
             next: { () throws(VaultError) -> NextInput<(number: Int, parts: [TreePart])> in
-                guard number < catalog.pieceCount else { return .end }
-                defer { number += 1 }
-                return .input((number, try plan.parts(ofPiece: number)))
+                while number < catalog.pieceCount {
+                    defer { number += 1 }
+                    let parts = try plan.parts(ofPiece: number)
+                    if !parts.isEmpty { return .input((number, parts)) }
+                    done += UInt64(catalog.pieceRange(number).count)
+                }
+                return .end
             },
             memory: { self.openingMemory(ofPiece: $0.number) },
             work: { (piece: (number: Int, parts: [TreePart])) throws(VaultError) -> Int in
-                let plain = try self.plaintext(
-                    ofPiece: piece.number, ciphertext: try self.ciphertext(ofPiece: piece.number))
+                let plain = try self.plaintext(ofPiece: piece.number, restingOn: basis)
                 for part in piece.parts { try part.write(plain.span, to: files) }
                 return plain.count
             },
@@ -230,6 +235,11 @@ extension OpenPack {
                 progress(done)
             })
         try plan.finish()
+    }
+
+    private func plaintext(ofPiece number: Int, restingOn basis: TreeBasis?) throws(VaultError) -> ArraySlice<UInt8> {
+        if let plain = basis?.plaintext(ofPiece: number) { return plain[...] }
+        return try plaintext(ofPiece: number, ciphertext: try ciphertext(ofPiece: number))
     }
 }
 

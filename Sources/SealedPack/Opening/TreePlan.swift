@@ -4,40 +4,48 @@ public import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// Creates the folders of a tree in the order of the catalog, and determines the files of each piece's bytes.
+/// Creates the folders of a tree in the order of the catalog, links its unchanged files, and determines the files of each piece's
+/// bytes.
 struct TreePlan: ~Copyable {
     private let catalog: Catalog
     private var walk: FolderWalk
-    private let umask: Umask
+    private let modes: TreeModes
+    private var links: TreeLinks?
     private var nextEntry = 0
-    /// The file that continues in the next piece.
-    private var unfinished: (entry: Catalog.Entry, file: OpenFileReference)?
+    /// The file that continues in the next piece; nil instead of a file that is linked.
+    private var unfinished: (entry: Catalog.Entry, file: OpenFileReference?)?
 
-    init(of catalog: Catalog, below root: borrowing Folder, umask: Umask) throws(VaultError) {
+    init(
+        of catalog: Catalog, below root: borrowing Folder, _ modes: TreeModes, linking links: consuming TreeLinks?
+    ) throws(VaultError) {
         self.catalog = catalog
-        self.umask = umask
+        self.modes = modes
+        self.links = links
         walk = try FolderWalk(below: root.reopened())
     }
 
-    /// The parts of a piece to write; must be called in the order of the pieces. Creates empty files and folders.
+    /// The parts of a piece to write, none where its files are linked; must be called in the order of the pieces. Creates empty files
+    /// and folders.
     mutating func parts(ofPiece number: Int) throws(VaultError) -> [TreePart] {
         let piece = catalog.pieceRange(number)
         var parts: [TreePart] = []
         var position = piece.lowerBound
         while position < piece.upperBound {
             if let (entry, file) = unfinished {
-                parts.append(TreePart(entry: entry, of: piece, file: file))
+                if let file { parts.append(TreePart(entry: entry, of: piece, file: file)) }
                 position = min(entry.content.upperBound, piece.upperBound)
                 if position == entry.content.upperBound { unfinished = nil }
                 continue
             }
-            guard let entry = try begin() else { throw endsInsideAFile }
+            guard let (entry, isLinked) = try begin() else { throw endsInsideAFile }
             if entry.size == 0 { continue }
             if entry.content.upperBound <= piece.upperBound {
-                parts.append(TreePart(entry: entry, of: piece, file: nil))
+                if !isLinked { parts.append(TreePart(entry: entry, of: piece, file: nil)) }
                 position = entry.content.upperBound
+            } else if isLinked {
+                unfinished = (entry, nil)
             } else {
-                unfinished = (entry, OpenFileReference(try walk.folder.createFile(of: entry, umask: umask)))
+                unfinished = (entry, OpenFileReference(try walk.folder.createFile(of: entry, modes)))
             }
         }
         return parts
@@ -46,27 +54,29 @@ struct TreePlan: ~Copyable {
     /// Creates the empty files and folders after the last piece.
     mutating func finish() throws(VaultError) {
         guard unfinished == nil else { throw endsInsideAFile }
-        while let entry = try begin() {
+        while let (entry, _) = try begin() {
             guard entry.size == 0 else { throw endsInsideAFile }
         }
     }
 
-    /// Enters the next entry's folder, and creates the entry if it is empty.
-    private mutating func begin() throws(VaultError) -> Catalog.Entry? {
+    /// Enters the next entry's folder, and creates the entry if it is empty, or links it.
+    private mutating func begin() throws(VaultError) -> (entry: Catalog.Entry, isLinked: Bool)? {
         guard let entry = catalog.entry(nextEntry) else { return nil }
         nextEntry += 1
         try walk.enter(entry.path.segments.dropLast()) { (parent, name) throws(VaultError) in
             if try parent.status(of: name) == nil {
-                try parent.createFolder(name, permissions: umask.applied(to: 0o755))
+                try parent.createFolder(name, permissions: modes.folders)
             }
             return try parent.openFolder(name)
         }
         if entry.kind == .emptyFolder {
-            try walk.folder.createFolder(entry.path.name, permissions: umask.applied(to: 0o755))
+            try walk.folder.createFolder(entry.path.name, permissions: modes.folders)
         } else if entry.size == 0 {
-            _ = try walk.folder.createFile(of: entry, umask: umask)
+            _ = try walk.folder.createFile(of: entry, modes)
+        } else if let isLinked = try links?.link(entry: entry, at: nextEntry - 1, into: walk.folder) {
+            return (entry, isLinked)
         }
-        return entry
+        return (entry, false)
     }
 
     private var endsInsideAFile: VaultError {
@@ -109,28 +119,47 @@ struct TreePart: Sendable {
 final class TreeFiles: Sendable {
     /// Shared: pieces are sorted, and most of them are in the folder of the previous one.
     private let walk: Mutex<FolderWalk>
-    private let umask: Umask
+    private let modes: TreeModes
 
-    init(below root: borrowing Folder, umask: Umask) throws(VaultError) {
-        self.umask = umask
+    init(below root: borrowing Folder, _ modes: TreeModes) throws(VaultError) {
+        self.modes = modes
         walk = Mutex(try FolderWalk(below: root.reopened()))
     }
 
     func create(_ entry: Catalog.Entry) throws(VaultError) -> OpenFile {
         try walk.withLock { walk throws(VaultError) in
             try walk.enter(entry.path.segments.dropLast())
-            return try walk.folder.createFile(of: entry, umask: umask)
+            return try walk.folder.createFile(of: entry, modes)
         }
     }
 }
 
 extension Folder {
-    fileprivate borrowing func createFile(of entry: Catalog.Entry, umask: Umask) throws(VaultError)
+    fileprivate borrowing func createFile(of entry: Catalog.Entry, _ modes: TreeModes) throws(VaultError)
         -> OpenFile
     {
         try createFile(
-            entry.path.name, permissions: umask.applied(to: entry.kind == .executable ? 0o755 : 0o644))
+            entry.path.name, permissions: entry.kind == .executable ? modes.executables : modes.files)
     }
+}
+
+/// The permissions of what is made in a tree, reduced by the umask.
+public struct TreeModes: Sendable {
+    let folders: UInt16
+    let files: UInt16
+    let executables: UInt16
+
+    private init(files: UInt16) {
+        let umask = Umask.current
+        folders = umask.applied(to: 0o755)
+        self.files = umask.applied(to: files)
+        executables = umask.applied(to: files | 0o111)
+    }
+
+    /// Its owner may change the files.
+    public static var writable: Self { Self(files: 0o644) }
+    /// Nobody may change the files, which later trees may be linked to. (The superuser is not kept from it.)
+    public static var readOnly: Self { Self(files: 0o444) }
 }
 
 /// Compares a folder with the pack that it was opened from: the content is the same, and no other user may change it.
@@ -154,7 +183,7 @@ public struct TreeComparison: ContentSink, ~Copyable {
         guard entry.kind != .emptyFolder else { return try Self.require(try walk.folder.openFolder(name)) }
         let file = try walk.folder.openFile(name)
         let status = try file.status()
-        guard status.size == entry.size, status.hardLinks == 1, status.permissions & 0o022 == 0,
+        guard status.size == entry.size, status.permissions & 0o022 == 0,
             (status.permissions & 0o100 != 0) == (entry.kind == .executable)
         else { throw Self.differs(file.path) }
         self.file = consume file

@@ -181,29 +181,42 @@ struct PieceRanges: Sendable {
     }
 }
 
-/// Finds pieces of the previous version by the digest of their plaintext: 4 bytes a piece.
-package struct PreviousPieces: Sendable {
-    private let previous: OpenPack
+/// Finds pieces of a pack by the digest of their plaintext: 4 bytes a piece.
+struct PiecesByPlaintext: Sendable {
+    private let catalog: Catalog
     /// Piece numbers, sorted by plaintext digest.
     private let order: [UInt32]
 
-    package init(_ previous: OpenPack) {
-        self.previous = previous
-        let catalog = previous.catalog
+    init(of catalog: Catalog) {
+        self.catalog = catalog
         order = (0..<UInt32(catalog.pieceCount)).sorted { left, right in
             catalog.digestBytes(Int(left)).lexicographicallyPrecedes(catalog.digestBytes(Int(right)))
         }
     }
 
-    /// The piece whose plaintext has this digest.
-    func piece(of digest: SHA256Digest) -> Int? {
+    /// A piece whose plaintext has this digest.
+    func piece(of digest: some Sequence<UInt8>) -> Int? {
         let first = order.indices.partitionPoint {
-            !previous.catalog.digestBytes(Int(order[$0])).lexicographicallyPrecedes(digest.bytes)
+            !catalog.digestBytes(Int(order[$0])).lexicographicallyPrecedes(digest)
         }
         guard first < order.count else { return nil }
         let number = Int(order[first])
-        return previous.catalog.digestBytes(number).elementsEqual(digest.bytes) ? number : nil
+        return catalog.digestBytes(number).elementsEqual(digest) ? number : nil
     }
+}
+
+/// The pieces of the previous version, by the digest of their plaintext.
+package struct PreviousPieces: Sendable {
+    private let previous: OpenPack
+    private let pieces: PiecesByPlaintext
+
+    package init(_ previous: OpenPack) {
+        self.previous = previous
+        pieces = PiecesByPlaintext(of: previous.catalog)
+    }
+
+    /// The piece whose plaintext has this digest.
+    func piece(of digest: SHA256Digest) -> Int? { pieces.piece(of: digest.bytes) }
 
     /// SHA-256 of a piece's ciphertext, from the index.
     func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {

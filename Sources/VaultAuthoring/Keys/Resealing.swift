@@ -275,7 +275,7 @@ extension PackPublisher {
         let (opened, hosted) = try await files.published(old, key: key)
         try await hosted?.fetch(Array(0..<Int(old.pieceCount)), of: opened)
         let scratch = try ScratchFolder(beside: vault.site)
-        try await opened.extract(into: scratch.folder)
+        try await opened.extract(into: scratch.folder, .writable)
         if old.isNamesTable {
             let names = try await continued(old)
             try DurableFile.write(

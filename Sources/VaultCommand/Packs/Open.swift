@@ -80,7 +80,7 @@ struct Open: LongCommand {
         async throws(VaultError)
     {
         let tree = try ScratchFolder(beside: target.withoutTrailingSlash)
-        try await source.extract(into: tree.folder) { progress.show($0) }
+        try await source.extract(into: tree.folder, .writable) { progress.show($0) }
         try tree.commit(
             to: target.withoutTrailingSlash, permissions: Umask.current.applied(to: 0o755),
             replacingEmptyFolder: true)

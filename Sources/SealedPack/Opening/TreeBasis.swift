@@ -1,0 +1,173 @@
+import SystemPackage
+public import VaultBase
+import VaultCrypto
+import VaultFileSystem
+
+/// What a pack that is about to be opened takes from trees that are here, such as that of its earlier version: unchanged files are
+/// linked, and of changed files the unchanged pieces are copied.
+///
+/// A file is unchanged if its kind, its size and its parts of pieces are those of a file of a tree, at any path. Files are linked only
+/// from trees of which nothing has changed since they were written; every piece that is copied is verified by the pack's catalog.
+/// Memory: 24 bytes for each file of the trees, 8 for each of the pack's, and 8 bytes a piece.
+public struct TreeBasis: Sendable {
+    private let catalog: Catalog
+    private let trees: [OpenedTree]
+    /// For each file of the pack the same file in one of the trees.
+    private let files: [Place?]
+    /// For each piece of the pack the same piece in one of the trees.
+    private let pieces: [Place?]
+    /// Bytes of the files that are linked.
+    public let linkedLength: UInt64
+
+    /// A file, or a piece, of one of the trees.
+    private struct Place {
+        let tree: UInt32
+        let number: UInt32
+    }
+
+    /// Pieces of trees that have changed are read, and count only where they are sound.
+    ///
+    /// - Parameters:
+    ///   - pack: only its index and catalog are needed.
+    ///   - trees: of packs with the same content key, the best first.
+    public init(of pack: OpenPack, on trees: [OpenedTree]) async throws(VaultError) {
+        let catalog = pack.catalog
+        let sameFiles = SameFiles(in: trees)
+        var linkedLength: UInt64 = 0
+        var files: [Place?] = []
+        files.reserveCapacity(catalog.entryCount)
+        for index in 0..<catalog.entryCount {
+            let place = catalog.contentDigest(ofEntry: index).flatMap(sameFiles.place)
+            if place != nil, let entry = catalog.entry(index) { linkedLength += entry.size }
+            files.append(place)
+        }
+        let directories = trees.map { PiecesByPlaintext(of: $0.catalog) }
+        var found: [Place?] = []
+        found.reserveCapacity(catalog.pieceCount)
+        try await runInOrder(
+            0..<catalog.pieceCount, memory: { catalog.pieceRange($0).count },
+            work: { (piece: Int) throws(VaultError) -> Place? in
+                for (number, (tree, directory)) in zip(trees, directories).enumerated() {
+                    guard let other = directory.piece(of: catalog.digestBytes(piece)),
+                        tree.catalog.pieceRange(other).count == catalog.pieceRange(piece).count,
+                        tree.isUnchanged || (try? tree.plaintext(ofPiece: other)) != nil
+                    else { continue }
+                    return Place(tree: UInt32(number), number: UInt32(other))
+                }
+                return nil
+            },
+            deliver: { found.append($0) })
+        self.catalog = catalog
+        self.trees = trees
+        self.files = files
+        self.linkedLength = linkedLength
+        pieces = found
+    }
+
+    /// Whether a piece of the pack is in one of the trees, so that it need not be fetched.
+    public func has(piece number: Int) -> Bool { pieces.indices.contains(number) && pieces[number] != nil }
+
+    /// The plaintext of a piece of the pack, verified; nil where no tree has it, or it has changed since.
+    func plaintext(ofPiece number: Int) -> [UInt8]? {
+        guard pieces.indices.contains(number), let place = pieces[number] else { return nil }
+        return try? trees[Int(place.tree)].plaintext(ofPiece: Int(place.number))
+    }
+
+    /// The tree of the file that entry `index` of the pack is a link to, and its entry there.
+    fileprivate func file(ofEntry index: Int) -> (tree: Int, entry: Catalog.Entry)? {
+        guard files.indices.contains(index), let place = files[index],
+            let entry = trees[Int(place.tree)].catalog.entry(Int(place.number))
+        else { return nil }
+        return (Int(place.tree), entry)
+    }
+
+    fileprivate func root(ofTree number: Int) -> FilePath { trees[number].root }
+
+    /// The files of trees by their content.
+    private struct SameFiles {
+        /// Sorted by the first bytes of the content's digest.
+        private let entries: [(prefix: UInt64, place: Place)]
+        private let trees: [OpenedTree]
+
+        init(in trees: [OpenedTree]) {
+            var entries: [(prefix: UInt64, place: Place)] = []
+            for (number, tree) in trees.enumerated() where tree.isUnchanged {
+                entries.reserveCapacity(entries.count + tree.catalog.entryCount)
+                for index in 0..<tree.catalog.entryCount {
+                    guard let digest = tree.catalog.contentDigest(ofEntry: index) else { continue }
+                    entries.append((digest.prefix, Place(tree: UInt32(number), number: UInt32(index))))
+                }
+            }
+            entries.sort { ($0.prefix, $0.place.tree, $0.place.number) < ($1.prefix, $1.place.tree, $1.place.number) }
+            self.entries = entries
+            self.trees = trees
+        }
+
+        func place(of content: SHA256Digest) -> Place? {
+            var index = entries.indices.partitionPoint { entries[$0].prefix >= content.prefix }
+            while index < entries.count, entries[index].prefix == content.prefix {
+                let place = entries[index].place
+                if trees[Int(place.tree)].catalog.contentDigest(ofEntry: Int(place.number)) == content { return place }
+                index += 1
+            }
+            return nil
+        }
+    }
+}
+
+extension Catalog {
+    /// Identifies the kind and the bytes of a file by the parts of pieces that it consists of, without reading them. Nil for entries
+    /// without bytes. Equal files that are cut in other places differ.
+    fileprivate func contentDigest(ofEntry index: Int) -> SHA256Digest? {
+        guard let entry = entry(index), entry.size > 0 else { return nil }
+        var parts: [UInt8] = [entry.kind.rawValue]
+        for number in pieces(containing: entry.content) {
+            let piece = pieceRange(number)
+            let part = entry.content.clamped(to: piece)
+            parts += digestBytes(number)
+            parts.appendBigEndian(part.lowerBound - piece.lowerBound)
+            parts.appendBigEndian(UInt64(part.count))
+        }
+        return SHA256.hash(parts.span)
+    }
+}
+
+/// Links files of a basis into a new tree.
+struct TreeLinks: ~Copyable {
+    private let basis: TreeBasis
+    /// The folders of the trees, which are opened when they are needed.
+    private var walks: [Int: FolderWalkReference] = [:]
+
+    init(_ basis: TreeBasis) { self.basis = basis }
+
+    private final class FolderWalkReference {
+        var walk: FolderWalk
+
+        init(below root: FilePath) throws(VaultError) {
+            walk = try FolderWalk(below: Folder(opening: root))
+        }
+    }
+
+    /// Links the file of entry `index`, if a tree has it. False where it must be written: no tree has it, or the file system or another
+    /// process refuses the link. Throws `.diskFull`.
+    mutating func link(entry: Catalog.Entry, at index: Int, into folder: borrowing Folder) throws(VaultError) -> Bool {
+        guard let (tree, source) = basis.file(ofEntry: index) else { return false }
+        do throws(VaultError) {
+            let reference: FolderWalkReference
+            if let known = walks[tree] { reference = known } else {
+                reference = try FolderWalkReference(below: basis.root(ofTree: tree))
+                walks[tree] = reference
+            }
+            try reference.walk.enter(source.path.segments.dropLast())
+            guard let found = try reference.walk.folder.status(of: source.path.name), found.kind == .file,
+                found.size == entry.size, found.permissions & 0o022 == 0,
+                (found.permissions & 0o100 != 0) == (entry.kind == .executable)
+            else { return false }
+            try reference.walk.folder.link(source.path.name, into: folder, as: entry.path.name)
+            return true
+        } catch {
+            guard error.category != .diskFull else { throw error }
+            return false
+        }
+    }
+}
