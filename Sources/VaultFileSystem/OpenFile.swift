@@ -109,7 +109,7 @@ extension OpenHandle where Self: ~Copyable {
 
     /// Sets the permissions of a new file or folder. Its creator owns it, so a refusal means that the file system (of a
     /// USB stick, say) has no permissions.
-    func setPermissionsOfNew(_ permissions: UInt16) throws(VaultError) {
+    public func setPermissionsOfNew(_ permissions: UInt16) throws(VaultError) {
         let result = vault_fchmod(descriptor, mode_t(permissions))
         if result == -EPERM || result == -EOPNOTSUPP { return }
         try check(result, .creating, "set the permissions", path)

@@ -10,6 +10,7 @@ struct VersionName {
 
     private static let damagedSuffix = ".damaged"
     private static let tailSuffix = ".tail"
+    private static let arrivingSuffix = ".arriving"
 
     /// The damaged version that a repair leaves to its readers.
     var damaged: String { text + Self.damagedSuffix }
@@ -17,14 +18,19 @@ struct VersionName {
     /// The file of the pack that a tree was opened from, with holes where its pieces were.
     var tailFile: String { text + Self.tailSuffix }
 
-    /// The version that an entry of a pack's folder belongs to: the version itself, or a file beside it.
+    /// The folder that the version is opened into while it is downloaded.
+    var arrivingTree: String { text + Self.arrivingSuffix }
+
+    /// The version that an entry of a pack's folder belongs to: the version itself, or what is beside it.
     init?(ofEntry text: String) {
-        for suffix in [".json", Self.damagedSuffix, Self.tailSuffix] where text.hasSuffix(suffix) {
+        for suffix in Self.suffixes where text.hasSuffix(suffix) {
             self.init(String(text.dropLast(suffix.count)))
             return
         }
         self.init(text)
     }
+
+    private static let suffixes = [".json", damagedSuffix, tailSuffix, arrivingSuffix]
 
     init(of pack: PackManifest, as form: PackForm) {
         text = "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"
@@ -36,8 +42,7 @@ struct VersionName {
     init?(_ text: String) {
         let parts = text.dropFirst().split(separator: "-", maxSplits: 1)
         guard text.first == "@", parts.count == 2, let version = UInt64(parts[0]),
-            !text.contains("/"), !text.hasSuffix(".json"), !text.hasSuffix(Self.damagedSuffix),
-            !text.hasSuffix(Self.tailSuffix)
+            !text.contains("/"), !Self.suffixes.contains(where: text.hasSuffix)
         else { return nil }
         self.text = text
         self.version = version

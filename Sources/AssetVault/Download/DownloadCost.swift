@@ -121,7 +121,11 @@ extension PackDownload {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
-        if let basis = try await reusable?.basis(for: assembly) { assembly.leaveOut(where: basis.has(piece:)) }
+        if let reusable, let source = try await reusable.openPack(assembly.partial),
+            let basis = try await reusable.basis(for: source, missing: try assembly.missingPieces(), isArriving: true)
+        {
+            assembly.leaveOut(where: basis.has(piece:))
+        }
         var others = reusable?.sources(with: try assembly.missingPieces())
         return try assembly.cost(reusing: { others?.next() }, countingTail: tailLength)
             ?? assembly.costOfSingleRequest

@@ -180,7 +180,18 @@ struct DownloadFile {
                 guard error.category == .missing || found.mayBeClosed else { throw error }
             }
         }
-        return most.map(Arrival.partial)
+        guard let most else { return nil }
+        return .partial(min(pack.length, most + countInTree))
+    }
+
+    /// About how many bytes of the pack are in the tree that it is being opened into.
+    private var countInTree: UInt64 {
+        guard pack.openedSize > 0, let tree = try? Folder(opening: layout.arrivingTree(of: pack)) else { return 0 }
+        var size: UInt64 = 0
+        try? tree.forEachEntry { _, status in
+            if status.kind == .file { size += min(status.size, pack.openedSize - min(size, pack.openedSize)) }
+        }
+        return UInt64(Double(pack.length) * min(1, Double(size) / Double(pack.openedSize)))
     }
 
     var isTaken: VaultError {

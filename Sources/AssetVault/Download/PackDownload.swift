@@ -14,8 +14,8 @@ struct PackDownload {
     let observer: Observer
     /// Where some of its pieces may be; nil when these were copied.
     var reusable: ReusablePieces?
-    /// Called with the bytes that are about to be written, once they are known.
-    var makeSpace: @Sendable (UInt64) async throws(VaultError) -> Void = { _ in }
+    /// Begins the tree that the pack is opened into; nil where it stays sealed for now.
+    var beginTree: @Sendable (OpenPack, TreeBasis?) async throws(VaultError) -> ArrivingTree? = { _, _ in nil }
     /// Whether another process continued the download while this one was stalled.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
     private let clock = StallClock()
@@ -35,19 +35,15 @@ struct PackDownload {
             report(count)
         }
         var assembly = try PackAssembly(lockedFile, of: pack)
-        var basis: TreeBasis?
+        var (basis, tree): (TreeBasis?, ArrivingTree?)
         _ = try await assembly.verifyTail()
         progress(assembly.presentLength)
         while true {
             try await requireOwnership()
             if !assembly.isTailUnverified, let reusable {
                 self.reusable = nil
-                basis = try await reusable.basis(for: assembly)
-                if let basis {
-                    assembly.leaveOut(where: basis.has(piece:))
-                    try await makeSpace(pack.length - min(pack.length, assembly.presentLength))
-                    progress(assembly.presentLength)
-                }
+                (basis, tree) = try await beginOpening(reusable, &assembly)
+                progress(assembly.presentLength)
                 var others = reusable.sources(with: try assembly.missingPieces())
                 try await assembly.reuse(from: { others.next() }, progress: progress)
             }
@@ -64,7 +60,7 @@ struct PackDownload {
         }
         if assembly.isPartial {
             StagingStep.downloadVerified.reached()
-            return ArrivedPack(lockedFile, isWhole: false, basis: basis)
+            return ArrivedPack(lockedFile, isWhole: false, basis: basis, tree: tree)
         }
         do throws(VaultError) { _ = try assembly.finish() } catch {
             // Unsaved bytes can still be read, and a second attempt to save them would report success.
@@ -75,6 +71,24 @@ struct PackDownload {
         let finished = try file.finish(lockedFile)
         StagingStep.downloadNamed.reached()
         return ArrivedPack(finished, basis: basis)
+    }
+
+    /// Once the tail is verified: what is in opened trees is not downloaded, and the rest is opened as it comes.
+    private func beginOpening(
+        _ reusable: ReusablePieces, _ assembly: inout PackAssembly
+    ) async throws(VaultError) -> (TreeBasis?, ArrivingTree?) {
+        guard let source = try await reusable.openPack(assembly.partial) else { return (nil, nil) }
+        let missing = try assembly.missingPieces()
+        var basis = try await reusable.basis(for: source, missing: missing)
+        // What came as a whole is moved as a whole.
+        let tree = missing.isEmpty ? nil : try await beginTree(source, basis)
+        if tree == nil, !missing.isEmpty {
+            // A stalled process may have begun one.
+            basis = try await reusable.basis(for: source, missing: missing, isArriving: true)
+        }
+        if let basis { assembly.leaveOut(where: basis.has(piece:)) }
+        if let tree { assembly.open(into: tree.writer) }
+        return (basis, tree)
     }
 
     /// Waits, and chooses another mirror if needed.
@@ -107,13 +121,17 @@ struct PackDownload {
 /// A pack that needs nothing of a host any more, in a file of ephemeral or shared storage.
 struct ArrivedPack: Sendable {
     let file: OpenFileReference
-    /// False for the file of a download whose other pieces are in the trees of the basis.
+    /// False for the file of a download whose other pieces are in trees.
     let isWhole: Bool
     /// What the pack takes from trees when it is opened; nil where these were not looked at.
     let basis: TreeBasis?
+    /// What it was opened into while it was downloaded; nil where all its pieces are in the file or in the trees of the basis.
+    let tree: ArrivingTree?
 
-    init(_ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil) {
-        (self.file, self.isWhole, self.basis) = (file, isWhole, basis)
+    init(
+        _ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil, tree: ArrivingTree? = nil
+    ) {
+        (self.file, self.isWhole, self.basis, self.tree) = (file, isWhole, basis, tree)
     }
 }
 

@@ -17,6 +17,8 @@ extension PackStager {
         let pack = offer.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
         let mark = ForegroundMark(layout: store.layout, pack: pack)
+        // What an app has begun to open is its own to finish: this role could only download all of it again.
+        if !opensPacks, (try? FileSystem.exists(store.layout.arrivingTree(of: pack))) == true { return nil }
         try await store.journal.recordDownload(of: pack, listedBy: offer.listing)
         let download = try await beginDownload(of: offer, to: file, trees: trees)
         observer(.began(pack.id))
@@ -111,20 +113,29 @@ extension PackStager {
             at: download.sources.location.description, remedy: "nothing needs to be done")
     }
 
-    /// A download without any request yet, and disk space for it. Where the pack rests on opened trees, the space follows once its
-    /// index is known.
+    /// A download without any request yet. Disk space for a tree is made once the index is known, which says what is in other trees;
+    /// for the pack itself it is made now.
     func beginDownload(
         of offer: LocatedPack, to file: DownloadFile, trees: TreeUse?
     ) async throws(VaultError) -> PackDownload {
-        let (folder, space) = (store.layout.ephemeral, space)
-        try store.layout.makeEphemeral()
-        let missing = try file.missingCount
-        if trees == nil || StoredSource.trees(of: offer.pack.id, in: store.layout).isEmpty {
-            try await space.make(for: missing, of: offer.pack.id, in: folder)
-        }
+        let (layout, space, pack) = (store.layout, space, offer.pack)
+        try layout.makeEphemeral()
         var download = newDownload(of: offer, to: file, trees: trees)
-        download.makeSpace = { bytes async throws(VaultError) in
-            try await space.make(for: bytes, of: offer.pack.id, in: folder)
+        let missing = try file.missingCount
+        if trees == nil {
+            try await space.make(for: missing, of: pack.id, in: layout.ephemeral)
+        } else {
+            download.beginTree = { source, basis async throws(VaultError) in
+                let tree = try await ArrivingTree.claim(pack, opening: source, restingOn: basis, in: layout)
+                if let tree {
+                    let there = min(tree.writer.progress.done, pack.installedSize)
+                    try await space.make(
+                        for: pack.installedSize - there, of: pack.id, in: layout.home(of: pack.id))
+                } else {
+                    try await space.make(for: missing, of: pack.id, in: layout.ephemeral)
+                }
+                return tree
+            }
         }
         reusablePacks.note(offer.pack)
         return download

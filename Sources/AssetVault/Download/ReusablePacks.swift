@@ -57,13 +57,17 @@ final class ReusablePacks: Sendable {
     ///   - source: the pack, of which only index and catalog are needed.
     ///   - pieces: those that it does not have.
     ///   - isTrusting: whether files that have the sizes and times of when they were written are taken as unchanged.
+    ///   - isArriving: whether the tree that the pack is being opened into counts as one.
     func basis(
-        for source: OpenPack, of pack: PackManifest, missing pieces: [PiecePrefix] = [], isTrusting: Bool = true
+        for source: OpenPack, of pack: PackManifest, missing pieces: [PiecePrefix] = [], isTrusting: Bool = true,
+        isArriving: Bool = false
     ) async throws(VaultError) -> TreeBasis? {
         let others = pieces.isEmpty ? [] : sources(with: pieces, of: pack).filter { $0.tree != nil && $0.id != pack.id }
-        let trees = (StoredSource.trees(of: pack.id, in: layout) + others).compactMap {
+        var trees = (StoredSource.trees(of: pack.id, in: layout) + others).compactMap {
             $0.openTree(in: layout, with: source.key, isTrusting: isTrusting)
         }
+        let arriving = layout.arrivingTree(of: pack)
+        if isArriving, try FileSystem.exists(arriving) { trees.append(OpenedTree(arriving, of: source)) }
         return trees.isEmpty ? nil : try await TreeBasis(of: source, on: trees)
     }
 
@@ -133,19 +137,24 @@ struct ReusablePieces: Sendable {
             rest: stored.sealedSources(with: pieces, of: pack, besides: file)[...])
     }
 
-    /// What the pack takes from opened trees instead, once its tail is verified; nil where they can't be used.
-    func basis(for assembly: borrowing PackAssembly) async throws(VaultError) -> TreeBasis? {
+    /// The pack's index and catalog, once they are verified; nil where it is not to be opened, or can't be.
+    func openPack(_ partial: PackFile) async throws(VaultError) -> OpenPack? {
         guard let trees else { return nil }
-        let (partial, missing) = (assembly.partial, try assembly.missingPieces())
-        do throws(VaultError) {
-            return try await stored.basis(
-                for: try await OpenPack(partial, keys: trees.keys), of: pack, missing: missing,
-                isTrusting: trees.isTrusting)
-        } catch {
-            // The download goes on without trees, as far as that is possible.
+        do throws(VaultError) { return try await OpenPack(partial, keys: trees.keys) } catch {
+            // It is downloaded as it is: opening it reports the error.
             guard error.category == .key || error.isDamage else { throw error }
             return nil
         }
+    }
+
+    /// What the pack takes from opened trees.
+    ///
+    /// - Parameter isArriving: whether the tree that it is being opened into counts as one.
+    func basis(
+        for source: OpenPack, missing: [PiecePrefix], isArriving: Bool = false
+    ) async throws(VaultError) -> TreeBasis? {
+        try await stored.basis(
+            for: source, of: pack, missing: missing, isTrusting: trees?.isTrusting ?? false, isArriving: isArriving)
     }
 
     /// Opens one source after the other.

@@ -40,14 +40,18 @@ struct PackInstaller: Sendable {
 
     /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed.
     ///
-    /// - Parameter basis: trees of which it takes what is unchanged; see ``TreeBasis``.
+    /// - Parameters:
+    ///   - arriving: the tree that the download was opened into; nil for one to be written aside.
+    ///   - basis: trees of which it takes what is unchanged; see ``TreeBasis``.
     func open(
-        _ source: OpenPack, of pack: PackManifest, restingOn basis: TreeBasis?, listedBy listing: ListingVersion,
-        progress: (UInt64) -> Void
+        _ source: OpenPack, of pack: PackManifest, arriving: ArrivingTree?, restingOn basis: TreeBasis?,
+        listedBy listing: ListingVersion, progress: (UInt64) -> Void
     ) async throws(VaultError) {
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         let version = layout.version(pack, as: .opened)
-        try await removeUnsound(pack, as: .opened) { await source.isSame(as: version) }
+        try await removeUnsound(pack, as: .opened) {
+            (try? await OpenedTree(version, of: source).requireSound()) != nil
+        }
         guard try !FileSystem.exists(version) else {
             let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
             return try await store.withLock { () throws(VaultError) in
@@ -57,8 +61,8 @@ struct PackInstaller: Sendable {
                 try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
             }
         }
-        let tree = try await write(source, of: pack, restingOn: basis, progress: progress)
-        let fingerprint = try? VersionFingerprint.digest(of: tree.folder.path, as: .opened)
+        let tree = try await write(source, of: pack, arriving: arriving, restingOn: basis, progress: progress)
+        let fingerprint = tree.fingerprint
         StagingStep.treeWritten.reached()
         try await store.withLock(tree) { tree throws(VaultError) in
             if try !FileSystem.exists(version) {
@@ -69,6 +73,19 @@ struct PackInstaller: Sendable {
             }
             try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
         }
+    }
+
+    private func write(
+        _ source: OpenPack, of pack: PackManifest, arriving: ArrivingTree?, restingOn basis: TreeBasis?,
+        progress: (UInt64) -> Void
+    ) async throws(VaultError) -> WrittenTree {
+        // A download has made the space.
+        if arriving == nil {
+            let linked = min(basis?.linkedLength ?? 0, pack.installedSize)
+            try await space.make(for: pack.installedSize - linked, of: pack.id, in: layout.home(of: pack.id))
+        }
+        return try await WrittenTree.make(
+            of: source, pack, arriving: arriving, restingOn: basis, in: layout, progress: progress)
     }
 
     /// Records what newer metadata says of a pack that is live already, such as slots for other keys.
@@ -115,7 +132,7 @@ struct PackInstaller: Sendable {
         }
         if !isNewest || !space.kept.keeps(after: pack) {
             try store.removeUnneededWaiting(of: pack.id, beside: record)
-            try versions.removeVersions(except: record.loaded)
+            try versions.removeVersions(except: record.loaded, arriving: record.arriving)
         }
         // Last: nothing more is done for a pack that is recorded as loaded.
         if isNewest { try store.records.save(record, of: pack.id) }
@@ -148,18 +165,6 @@ struct PackInstaller: Sendable {
                 .busy, "a damaged copy of this version is still being read", at: version.string,
                 remedy: "end the program that reads it, and try again")
         }
-    }
-}
-
-extension OpenPack {
-    /// Whether a folder holds just what the pack holds.
-    fileprivate func isSame(as tree: FilePath) async -> Bool {
-        do throws(VaultError) {
-            var comparison = try TreeComparison(with: tree)
-            try await extract(to: &comparison)
-            try comparison.finish()
-            return true
-        } catch { return false }
     }
 }
 
@@ -196,7 +201,7 @@ extension PackInstaller {
     func replaceTree(
         _ pack: PackManifest, by source: OpenPack, restingOn basis: TreeBasis?, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Bool {
-        let tree = try await write(source, of: pack, restingOn: basis, progress: progress)
+        let tree = try await write(source, of: pack, arriving: nil, restingOn: basis, progress: progress)
         return try await store.withLock(tree) { tree throws(VaultError) in
             guard let name = try liveName(of: pack, as: .opened),
                 let versions = try VersionFolder(of: pack.id, in: layout)

@@ -65,7 +65,7 @@ struct PackRemoval: Sendable {
     func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
         if role == .app { try VersionFolder(of: id, in: layout)?.deactivate() }
         StagingStep.linkRemoved.reached()
-        if role == .app { try removeVersions(of: id, except: nil) }
+        if role == .app { try removeVersions(of: id, except: nil, arriving: nil) }
         StagingStep.versionsRemoved.reached()
         try store.waiting(id).remove(except: [])
         StagingStep.waitingRemoved.reached()
@@ -82,11 +82,13 @@ struct PackRemoval: Sendable {
     }
 
     /// Removes all versions but the live one and those that a reader holds: a later command removes these.
-    func removeVersions(of id: PackID, except live: PackRecord.Loaded?) throws(VaultError) {
+    ///
+    /// - Parameter arriving: the pack whose download may go on.
+    func removeVersions(of id: PackID, except live: PackRecord.Loaded?, arriving: PackManifest?) throws(VaultError) {
         guard let versions = try VersionFolder(of: id, in: layout) else {
             return try HeldVersions(layout: layout).set(false, of: id)
         }
-        try versions.removeVersions(except: live)
+        try versions.removeVersions(except: live, arriving: arriving)
     }
 
     /// Removes waiting versions of packs that are live as the site lists them: older versions that another user put there again, or

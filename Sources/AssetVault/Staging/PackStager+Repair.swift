@@ -132,7 +132,9 @@ extension PackStager {
             case .opened:
                 var basis = arrived.basis
                 if basis == nil { basis = try? await reusablePacks.basis(for: source, of: pack) }
-                try await installer.open(source, of: pack, restingOn: basis, listedBy: listing) { done in
+                try await installer.open(
+                    source, of: pack, arriving: arrived.tree, restingOn: basis, listedBy: listing
+                ) { done in
                     // A process that waits for the pack sees progress by the time of the file.
                     if isDownload { file.file.touch() }
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))

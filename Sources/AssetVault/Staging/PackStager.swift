@@ -77,17 +77,21 @@ struct PackStager: Sendable {
             return try await transfer(ArrivedPack(kept), of: pack, listedBy: offer.listing)
         }
         if let state = try await stageDownload(offer, trees: treeUse(for: pack.id)) { return state }
-        // Without trees every piece is in the file.
-        return try await stageDownload(offer, trees: nil) ?? .downloading(bytes: 0, total: pack.length)
+        let careful = keys.map { TreeUse(keys: $0, isTrusting: false) }
+        guard let state = try await stageDownload(offer, trees: careful) else {
+            throw damaged(pack.id, "check the disk, and fetch the pack again")
+        }
+        return state
     }
 
-    /// Downloads a pack and moves it on. Nil where a tree that it rests on changed meanwhile: the pieces are fetched without it.
+    /// Downloads a pack and moves it on. Nil where a tree that it rests on has other bytes than it should: next time every piece of it
+    /// is read.
     private func stageDownload(_ offer: LocatedPack, trees: TreeUse?) async throws(VaultError) -> PackState? {
         guard let arrived = try await download(offer, trees: trees) else {
             return .downloading(bytes: 0, total: offer.pack.length)
         }
         do throws(VaultError) { return try await transferDownload(arrived, offer) } catch {
-            guard error.isDamage, !arrived.isWhole else { throw error }
+            guard error.category == .corrupt, !arrived.isWhole else { throw error }
             return nil
         }
     }

@@ -73,7 +73,9 @@ struct VersionFolder: ~Copyable {
     }
 
     /// Removes all versions but the live one and those that a reader holds: a later command removes these.
-    func removeVersions(except live: PackRecord.Loaded?) throws(VaultError) {
+    ///
+    /// - Parameter arriving: the pack whose download may go on.
+    func removeVersions(except live: PackRecord.Loaded?, arriving: PackManifest?) throws(VaultError) {
         let live = live?.name
         var kept = live.map { [$0] } ?? []
         var seen = Set(kept.map(\.text))
@@ -84,10 +86,21 @@ struct VersionFolder: ~Copyable {
         }
         var damaged: [String] = []
         for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
+        let trees = try arrivingTrees(besides: arriving)
         try folder.discardStoreEntries(
-            except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile] } + damaged)
+            except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile] } + damaged + trees)
         let isHeld = kept.contains { $0.text != live?.text } || !damaged.isEmpty
         try HeldVersions(layout: layout).set(isHeld, of: id)
+    }
+
+    /// The trees that downloads are opened into: that of a pack, and those of living processes.
+    private func arrivingTrees(besides pack: PackManifest?) throws(VaultError) -> [String] {
+        let own = pack.map { VersionName(of: $0, as: .opened).arrivingTree }
+        return try folder.names().map { String(decoding: $0, as: UTF8.self) }.filter { text in
+            guard VersionName(ofEntry: text)?.arrivingTree == text else { return false }
+            if text == own { return true }
+            return (try? isHeld(text)) == true
+        }
     }
 
     /// Whether no reader holds a version.
@@ -160,46 +173,5 @@ enum VersionFingerprint {
 
     private static func gone(_ path: FilePath) -> VaultError {
         VaultError(.missing, "it is missing", at: path.string, remedy: "fetch the pack again")
-    }
-}
-
-/// A tree that a pack is opened into, and the pack's tail file, with which the next version can take pieces from the tree. Both
-/// are removed when the value is gone, unless they got their names.
-struct WrittenTree: ~Copyable {
-    let folder: ScratchFolder
-    let tailFile: ScratchFile
-
-    init(of pack: PackManifest, in layout: StoreLayout) throws(VaultError) {
-        let folder = try ScratchFolder(in: layout.home(of: pack.id))
-        self.init(folder, try ScratchFile(for: layout.tailFile(of: pack)))
-    }
-
-    private init(_ folder: consuming ScratchFolder, _ tailFile: consuming ScratchFile) {
-        self.folder = folder
-        self.tailFile = tailFile
-    }
-
-    /// Gives both their names, under the lock: the tail file first, since a tree is used with it.
-    consuming func commit(to path: FilePath) throws(VaultError) {
-        try tailFile.commit(permissions: 0o644, replacing: true)
-        StagingStep.tailSaved.reached()
-        try folder.commit(to: path, permissions: Umask.current.applied(to: 0o755))
-    }
-}
-
-extension PackInstaller {
-    /// Writes the pack's files aside, and saves them to the disk.
-    func write(
-        _ source: OpenPack, of pack: PackManifest, restingOn basis: TreeBasis?, progress: (UInt64) -> Void
-    ) async throws(VaultError) -> WrittenTree {
-        let linked = min(basis?.linkedLength ?? 0, pack.installedSize)
-        try await space.make(for: pack.installedSize - linked, of: pack.id, in: layout.home(of: pack.id))
-        let tree = try WrittenTree(of: pack, in: layout)
-        try source.pack.writeTailFile(to: tree.tailFile.file)
-        StagingStep.openingBegan.reached()
-        try await source.extract(into: tree.folder.folder, .readOnly, restingOn: basis, progress: progress)
-        // Before the lock is taken: this may last.
-        try tree.folder.folder.synchronizeFileSystem()
-        return tree
     }
 }

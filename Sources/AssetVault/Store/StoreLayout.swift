@@ -20,6 +20,7 @@ import VaultCrypto
 ///                 @held/                           notes of packs with a held superseded version
 ///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its manifest beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
+///                 ID/@VERSION-DIGEST.arriving/     a tree that a download is opened into, locked by its process
 ///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its manifest beside it
 ///                 ID/current                       a relative link to the live one of these
 ///
@@ -133,6 +134,11 @@ public struct StoreLayout: Sendable, Hashable {
     /// The file of the pack that a tree was opened from, with holes where its pieces were.
     func tailFile(of pack: PackManifest) -> FilePath {
         home(of: pack.id).appending(VersionName(of: pack, as: .opened).tailFile)
+    }
+
+    /// The folder that a download of the pack is opened into.
+    func arrivingTree(of pack: PackManifest) -> FilePath {
+        home(of: pack.id).appending(VersionName(of: pack, as: .opened).arrivingTree)
     }
 
     func version(_ pack: PackManifest, as form: PackForm) -> FilePath {

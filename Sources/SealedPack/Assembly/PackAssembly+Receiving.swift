@@ -51,7 +51,7 @@ extension PackAssembly {
         _ ranges: PieceRanges, at offset: UInt64, from bytes: IncomingBytes,
         check: ([UInt8]) throws(VaultError) -> Void, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
-        let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies)
+        let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies, tree: tree)
         var cutter = IncomingPieceCutter(incoming, at: offset, ranges)
         defer { incoming = cutter.incoming }
         var failure: VaultError?

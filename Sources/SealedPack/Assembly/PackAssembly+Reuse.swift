@@ -45,7 +45,7 @@ extension PackAssembly {
     private mutating func copy(
         _ matches: [Match], of other: any PieceSource, _ ranges: PieceRanges, progress: (UInt64) -> Void
     ) async throws(VaultError) {
-        let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies)
+        let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies, tree: tree)
         try await runInOrder(
             matches,
             // An estimate: a piece that compresses well takes more.

@@ -29,6 +29,8 @@ public struct PackAssembly: ~Copyable, Sendable {
 
     /// Whether some pieces are not needed in the file, and not in it.
     public private(set) var isPartial = false
+    /// Where missing pieces are opened into, instead of being written to the file.
+    private(set) var tree: TreeWriter?
 
     /// The same with the bytes of the incoming piece.
     public var receivedLength: UInt64 { presentLength + UInt64(incoming.length) }
@@ -104,6 +106,14 @@ public struct PackAssembly: ~Copyable, Sendable {
         return true
     }
 
+    /// Opens the missing pieces into a tree from now on. Does nothing before the tail is verified.
+    public mutating func open(into tree: TreeWriter) {
+        leaveOut { tree.has(piece: $0) }
+        guard states.missingCount > 0 else { return }
+        self.tree = tree
+        isPartial = true
+    }
+
     /// Leaves out the missing pieces that are elsewhere. Does nothing before the tail is verified.
     public mutating func leaveOut(where isElsewhere: (_ piece: Int) -> Bool) {
         guard let ranges else { return }
@@ -116,6 +126,7 @@ public struct PackAssembly: ~Copyable, Sendable {
 
     /// Starts writing the pieces back to the disk.
     mutating func noteWritten(_ numbers: [Int], _ ranges: PieceRanges) {
+        guard tree == nil else { return }
         let packFile = packFile
         for number in numbers { writeBehind.note(ranges[number], in: packFile.file) }
     }

@@ -129,18 +129,28 @@ extension PackAssembly {
     }
 }
 
-/// Writes verified pieces to a pack's file, several at once.
+/// Writes verified pieces to a pack's file, or opens them into a tree, several at once.
 struct PieceWriter: Sendable {
     let pack: PackFile
     let ranges: PieceRanges
     let copies: DuplicatePieces?
+    var tree: TreeWriter?
 
     /// Writes a piece and its copies if its bytes have the digest of the verified index. Returns the numbers of the
     /// pieces written, none for other bytes. Throws `.io`.
     func write(_ ciphertext: Span<UInt8>, as number: Int) throws(VaultError) -> [Int] {
         guard try SHA256.hash(ciphertext) == pack.digest(ofPiece: number) else { return [] }
         let numbers = [number] + (copies?.copies(of: number) ?? [])
-        for number in numbers { try pack.file.write(ciphertext, at: ranges[number].lowerBound) }
+        guard let tree else {
+            for number in numbers { try pack.file.write(ciphertext, at: ranges[number].lowerBound) }
+            return numbers
+        }
+        var bytes: [UInt8] = []
+        bytes.append(copying: ciphertext)
+        let plain = try tree.source.plaintext(ofPiece: number, verified: bytes)
+        for number in numbers { try tree.write(plain.span, asPiece: number) }
+        // Other processes see that the download goes on.
+        pack.file.touch()
         return numbers
     }
 }

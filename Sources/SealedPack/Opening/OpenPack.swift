@@ -96,6 +96,11 @@ public final class OpenPack: Sendable {
         throw damaged(number)
     }
 
+    /// The plaintext of a piece whose ciphertext is verified by the index, which is signed. Its length is that of the catalog.
+    func plaintext(ofPiece number: Int, verified ciphertext: [UInt8]) throws(VaultError) -> ArraySlice<UInt8> {
+        try decrypt(ciphertext, contentLength: catalog.pieceRange(number).count)
+    }
+
     private func decrypt(
         _ ciphertext: [UInt8], contentLength count: Int
     ) throws(VaultError) -> ArraySlice<UInt8> {
@@ -200,9 +205,8 @@ public protocol ContentSink: ~Copyable {
 }
 
 extension OpenPack {
-    /// Writes all files into one folder, which must be empty and private to the writer. Uses folder descriptors that
-    /// follow no link and creates every file, so nothing is written outside. Pieces are opened and written on all
-    /// cores; only verified bytes are written. Throws `.corrupt`, `.unwritable`, `.io`, and leaves incomplete files.
+    /// Writes all files into one folder, which must be empty and private to the writer; see ``TreeWriter``. Throws `.corrupt`,
+    /// `.unwritable`, `.io`, and leaves incomplete files.
     ///
     /// - Parameter basis: trees of which unchanged files are linked and unchanged pieces are copied. The pack itself needs to have only
     ///   the other pieces.
@@ -210,36 +214,7 @@ extension OpenPack {
         into root: borrowing Folder, _ modes: TreeModes, restingOn basis: TreeBasis? = nil,
         progress: (UInt64) -> Void = { _ in }
     ) async throws(VaultError) {
-        var plan = try TreePlan(of: catalog, below: root, modes, linking: basis.map { TreeLinks($0) })
-        let files = try TreeFiles(below: root, modes)
-        var number = 0
-        var done: UInt64 = 0
-        try await runInOrder(
-            next: { () throws(VaultError) -> NextInput<(number: Int, parts: [TreePart])> in
-                while number < catalog.pieceCount {
-                    defer { number += 1 }
-                    let parts = try plan.parts(ofPiece: number)
-                    if !parts.isEmpty { return .input((number, parts)) }
-                    done += UInt64(catalog.pieceRange(number).count)
-                }
-                return .end
-            },
-            memory: { self.openingMemory(ofPiece: $0.number) },
-            work: { (piece: (number: Int, parts: [TreePart])) throws(VaultError) -> Int in
-                let plain = try self.plaintext(ofPiece: piece.number, restingOn: basis)
-                for part in piece.parts { try part.write(plain.span, to: files) }
-                return plain.count
-            },
-            deliver: { (count: Int) in
-                done += UInt64(count)
-                progress(done)
-            })
-        try plan.finish()
-    }
-
-    private func plaintext(ofPiece number: Int, restingOn basis: TreeBasis?) throws(VaultError) -> ArraySlice<UInt8> {
-        if let plain = basis?.plaintext(ofPiece: number) { return plain[...] }
-        return try plaintext(ofPiece: number, ciphertext: try ciphertext(ofPiece: number))
+        try await TreeWriter(of: self, into: root, modes, restingOn: basis).finish(progress: progress)
     }
 }
 

@@ -19,10 +19,18 @@ public struct OpenedTree: Sendable {
     public init(_ root: FilePath, openedFrom tailFile: PackFile, key: ContentKey, isUnchanged: Bool)
         throws(VaultError)
     {
-        catalog = try OpenPack(tailFile, key: key).catalog
-        self.root = root
-        self.isUnchanged = isUnchanged
-        place = tailFile.place
+        let catalog = try OpenPack(tailFile, key: key).catalog
+        self.init(root, of: catalog, isUnchanged: isUnchanged, at: tailFile.place)
+    }
+
+    /// - Parameter place: the pack's name in errors.
+    init(_ root: FilePath, of catalog: Catalog, isUnchanged: Bool, at place: String) {
+        (self.root, self.catalog, self.isUnchanged, self.place) = (root, catalog, isUnchanged, place)
+    }
+
+    /// A folder that `pack` was opened into, or is being opened into: whether it was is verified by every use.
+    public init(_ root: FilePath, of pack: OpenPack) {
+        self.init(root, of: pack.catalog, isUnchanged: false, at: pack.id.description)
     }
 
     /// The plaintext of a piece from the files. Throws `.corrupt` where it differs from the catalog, and the errors of reading.
@@ -57,8 +65,7 @@ public struct OpenedTree: Sendable {
                     .corrupt, "entry \(index) of the catalog can't be read", at: place,
                     remedy: "fetch the pack again")
             }
-            try comparison.beginEntry(entry)
-            comparison.skipContent()
+            try comparison.compare(entry)
         }
         try comparison.finish()
         try await runInOrder(
@@ -82,7 +89,7 @@ extension PackFile {
 
 extension Catalog {
     /// The first entry whose content ends after `position`, by binary search.
-    fileprivate func firstEntry(endingAfter position: UInt64) -> Int {
+    func firstEntry(endingAfter position: UInt64) -> Int {
         (0..<entryCount).partitionPoint { entryEnd($0) > position }
     }
 }

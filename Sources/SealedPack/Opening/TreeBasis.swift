@@ -73,6 +73,9 @@ public struct TreeBasis: Sendable {
         return try? trees[Int(place.tree)].plaintext(ofPiece: Int(place.number))
     }
 
+    /// Whether entry `index` of the pack is a file of one of the trees.
+    func hasFile(ofEntry index: Int) -> Bool { files.indices.contains(index) && files[index] != nil }
+
     /// The tree of the file that entry `index` of the pack is a link to, and its entry there.
     fileprivate func file(ofEntry index: Int) -> (tree: Int, entry: Catalog.Entry)? {
         guard files.indices.contains(index), let place = files[index],
@@ -163,6 +166,8 @@ struct TreeLinks: ~Copyable {
                 found.size == entry.size, found.permissions & 0o022 == 0,
                 (found.permissions & 0o100 != 0) == (entry.kind == .executable)
             else { return false }
+            // An earlier attempt may have linked it.
+            if try folder.status(of: entry.path.name)?.isSameFile(as: found) == true { return true }
             try reference.walk.folder.link(source.path.name, into: folder, as: entry.path.name)
             return true
         } catch {

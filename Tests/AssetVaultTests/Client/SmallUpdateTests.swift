@@ -1,5 +1,6 @@
 import AssetVault
 import FaultServer
+import Glibc
 import SealedPack
 import Synchronization
 import SystemPackage
@@ -203,7 +204,7 @@ import VaultFileSystem
     }
 }
 
-/// The same where the old version stands opened: its pieces are sealed once more, with the key.
+/// The same where the old version stands opened: the new one rests on its tree.
 extension SmallUpdateTests {
     private func openedClient() throws -> VaultClient {
         return try world.client { $0.form = .opened }
@@ -251,17 +252,81 @@ extension SmallUpdateTests {
         #expect(reported < 120_000)
     }
 
-    /// Changed files are not reused.
+    /// Only files that changed are written; who holds the earlier version still reads it.
+    @Test func unchangedFilesAreLinked() async throws {
+        let client = try openedClient()
+        _ = try await client.fetch()
+        try await publish(2)
+        let before = try await client.store.lease(of: one)
+        _ = try await client.fetch()
+        let after = try await client.store.lease(of: one)
+        #expect(before.root != after.root)
+        var linked: Set<String> = []
+        for name in Self.files(2).keys
+        where try Self.isSameFile(before.root.appending(name), after.root.appending(name)) {
+            linked.insert(name)
+        }
+        // The pieces at its ends have a part of its neighbours.
+        #expect(linked.isSuperset(of: ["file 0", "file 1", "file 2", "file 6", "file 7", "file 8", "file 9"]))
+        #expect(!linked.contains("file 4"))
+        for (name, bytes) in Self.files(1) {
+            #expect(try await client.store.contents(of: EntryPath(name), in: before) == bytes, "\(name)")
+        }
+        try await expectContent(2, client)
+    }
+
+    private static func isSameFile(_ one: FilePath, _ other: FilePath) throws -> Bool {
+        guard let one = try FileSystem.status(of: one) else { return false }
+        return try FileSystem.status(of: other)?.isSameFile(as: one) == true
+    }
+
+    /// Changed files are not reused, and that is known before.
     @Test(arguments: ["file 2", "file 9"]) func aChangedFile(name: String) async throws {
         let client = try openedClient()
         _ = try await client.fetch()
+        let old = try await hostedPack(client, "old")
         try flipByte(of: try await client.store.lease(of: one).root.appending(name), at: 100)
         try await publish(2)
-        let least = try await client.costs().reduce(0) { $0 + Int($1.cost.bytes) }
+        try await client.refresh()
+        let least = Int(try UpdateCost(of: try await hostedPack(client, "new"), reusing: [old]).bytes)
+        let cost = try await client.costs().reduce(0) { $0 + Int($1.cost.bytes) }
         let sent = try await sent(by: client)
         // A piece more.
-        #expect(sent > least + 10_000 && sent < least + 150_000, "\(sent)")
+        #expect(sent > least + 10_000 && sent < least + 150_000 && sent == cost, "\(sent)")
         try await expectContent(2, client)
+    }
+
+    /// A file whose bytes rotted, and whose time and size did not change: what was left out of the download is fetched after all, and
+    /// nothing of the file reaches the new version.
+    @Test func aFileThatChangedUnseen() async throws {
+        let client = try openedClient()
+        var long = noise(600_000, seed: 9)
+        try await world.publish(["long": long, "short": [1]])
+        _ = try await client.fetch()
+        let file = try await client.store.lease(of: one).root.appending("long")
+        try flipByteUnseen(of: file)
+        long[599_999] ^= 1
+        try await world.publish(["long": long, "short": [1]])
+        let cost = try await client.costs().reduce(0) { $0 + Int($1.cost.bytes) }
+        let sent = try await sent(by: client)
+        #expect(sent > cost + 10_000 && sent < cost + 300_000, "\(sent), not \(cost)")
+        #expect(try await client.store.contents(of: EntryPath("long"), in: one) == long)
+        #expect(try await client.store.verify().map(\.finding) == [.sound])
+        #expect(try names(in: world.layout.ephemeral).isEmpty)
+    }
+
+    /// `UTIME_OMIT`.
+    private static let keepsTime = (1 << 30) - 2
+
+    /// Changes the first byte, and gives the file its time back.
+    private func flipByteUnseen(of path: FilePath) throws {
+        let before = try FileSystem.status(of: path)
+        var status = stat()
+        #expect(unsafe stat(path.string, &status) == 0)
+        try flipByte(of: path, at: 0)
+        let times = [timespec(tv_sec: 0, tv_nsec: Self.keepsTime), status.st_mtim]
+        #expect(unsafe utimensat(AT_FDCWD, path.string, times, 0) == 0)
+        #expect(try FileSystem.status(of: path)?.modified == before?.modified)
     }
 
     /// Missing files or a missing tail are not reused.

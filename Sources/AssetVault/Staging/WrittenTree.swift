@@ -1,0 +1,99 @@
+import SealedPack
+import SystemPackage
+import VaultBase
+import VaultCrypto
+import VaultFileSystem
+
+/// A tree that a pack is opened into, and the pack's tail file, with which the next version can take pieces from the tree. Both
+/// are removed when the value is gone, unless they got their names; the tree of a download stays for the next attempt.
+struct WrittenTree: ~Copyable {
+    private let folder: Location
+    private let tailFile: ScratchFile
+
+    private enum Location: ~Copyable, Sendable {
+        case scratch(ScratchFolder)
+        case arriving(ArrivingTree)
+    }
+
+    /// Opens what is missing of the pack, and saves the tree to the disk. Throws `.corrupt` where a piece is neither in the pack's
+    /// file nor in a tree.
+    static func make(
+        of source: OpenPack, _ pack: PackManifest, arriving: ArrivingTree?, restingOn basis: TreeBasis?,
+        in layout: StoreLayout, progress: (UInt64) -> Void
+    ) async throws(VaultError) -> WrittenTree {
+        let tailFile = try ScratchFile(for: layout.tailFile(of: pack))
+        try source.pack.writeTailFile(to: tailFile.file)
+        if let arriving {
+            try await arriving.writer.finish(progress: progress)
+            // Before the lock is taken: this may last.
+            try arriving.folder.synchronizeFileSystem()
+            return WrittenTree(.arriving(arriving), tailFile)
+        } else {
+            let scratch = try ScratchFolder(in: layout.home(of: pack.id))
+            StagingStep.openingBegan.reached()
+            try await source.extract(into: scratch.folder, .readOnly, restingOn: basis, progress: progress)
+            try scratch.folder.synchronizeFileSystem()
+            return WrittenTree(.scratch(scratch), tailFile)
+        }
+    }
+
+    private init(_ folder: consuming Location, _ tailFile: consuming ScratchFile) {
+        self.folder = folder
+        self.tailFile = tailFile
+    }
+
+    /// How the tree looks; see ``VersionFingerprint``. Nil where a file can't be read.
+    var fingerprint: SHA256Digest? {
+        switch folder {
+        case .scratch(let scratch): try? VersionFingerprint.digest(of: scratch.path, as: .opened)
+        case .arriving(let arriving): try? VersionFingerprint.digest(of: arriving.folder.path, as: .opened)
+        }
+    }
+
+    /// Gives both their names, under the lock: the tail file first, since a tree is used with it.
+    consuming func commit(to path: FilePath) throws(VaultError) {
+        try tailFile.commit(permissions: 0o644, replacing: true)
+        StagingStep.tailSaved.reached()
+        let permissions = Umask.current.applied(to: 0o755)
+        switch consume folder {
+        case .scratch(let scratch): try scratch.commit(to: path, permissions: permissions)
+        case .arriving(let arriving): try arriving.commit(to: path, permissions: permissions)
+        }
+    }
+}
+
+/// The folder that a download is opened into, piece by piece. It is named, and locked by its process: after a kill, the next attempt
+/// takes up what is there. Nothing of it is visible before it is complete.
+final class ArrivingTree: Sendable {
+    let folder: Folder
+    let writer: TreeWriter
+
+    /// - Throws: what ``TreeWriter/init(of:into:_:restingOn:)`` throws.
+    private init(_ folder: consuming Folder, of source: OpenPack, restingOn basis: TreeBasis?) async throws(VaultError) {
+        writer = try await TreeWriter(of: source, into: folder, .readOnly, restingOn: basis)
+        self.folder = folder
+    }
+
+    /// Nil while another process opens the pack, and where the file system has no locks.
+    static func claim(
+        _ pack: PackManifest, opening source: OpenPack, restingOn basis: TreeBasis?, in layout: StoreLayout
+    ) async throws(VaultError) -> ArrivingTree? {
+        let path = layout.arrivingTree(of: pack)
+        try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
+        try FileSystem.createFolders(path, permissions: 0o700)
+        let folder = try Folder(opening: path)
+        guard (try? folder.tryLock(exclusive: true)) == true,
+            try FileSystem.status(of: path)?.isSameFile(as: folder.status()) == true
+        else { return nil }
+        StagingStep.openingBegan.reached()
+        return try await ArrivingTree(folder, of: source, restingOn: basis)
+    }
+
+    /// Gives the complete tree, which is saved to the disk, its final name, and leaves it to its readers.
+    func commit(to target: FilePath, permissions: UInt16) throws(VaultError) {
+        try folder.setPermissionsOfNew(permissions)
+        try FileSystem.move(folder.path, to: target, replacing: false)
+        folder.unlock()
+        try Folder(opening: target.removingLastComponent()).synchronize()
+    }
+}

@@ -1,0 +1,284 @@
+import Synchronization
+public import SystemPackage
+public import VaultBase
+public import VaultFileSystem
+
+/// Opens a pack into a folder, piece by piece in any order, from any task, over any number of attempts.
+///
+/// Uses folder descriptors that follow no link and creates every file, so nothing is written outside. Only verified bytes are written,
+/// and nothing is ever written into a file that has another name. Memory: a byte a file and a byte a piece.
+public final class TreeWriter: Sendable {
+    public let source: OpenPack
+    private let basis: TreeBasis?
+    private let modes: TreeModes
+    private let root: FilePath
+    private let tree: Mutex<Tree>
+
+    private var catalog: Catalog { source.catalog }
+
+    /// - Parameters:
+    ///   - source: of which at least index and catalog are there.
+    ///   - root: empty, or left by an earlier attempt to open the same pack; private to the writer.
+    ///   - basis: trees of which unchanged files are linked and unchanged pieces are copied.
+    /// - Throws: `.unwritable`, `.diskFull`, `.io`.
+    public init(
+        of source: OpenPack, into root: borrowing Folder, _ modes: TreeModes, restingOn basis: TreeBasis? = nil
+    ) async throws(VaultError) {
+        (self.source, self.basis, self.modes) = (source, basis, modes)
+        self.root = root.path
+        let isNew = try root.names(upTo: 1).names.isEmpty
+        var tree = Tree(
+            walk: try FolderWalk(below: root.reopened()), modes: modes, pieceCount: source.catalog.pieceCount)
+        if let basis { try tree.link(source.catalog, from: basis) }
+        if !isNew { try tree.removeLinks(of: source.catalog) }
+        self.tree = Mutex(tree)
+        if !isNew { try await findWritten() }
+    }
+
+    /// The state of the folder, used by one task at a time.
+    private struct Tree: ~Copyable {
+        var walk: FolderWalk
+        let modes: TreeModes
+        /// By entry; empty where nothing is linked.
+        var isLinked: [Bool] = []
+        /// By piece.
+        var isWritten: [Bool]
+        /// Files of several pieces that were used last.
+        private var recent: [(entry: Int, file: OpenFileReference)] = []
+        private static let recentLimit = 8
+
+        init(walk: consuming FolderWalk, modes: TreeModes, pieceCount: Int) {
+            self.walk = walk
+            self.modes = modes
+            isWritten = Array(repeating: false, count: pieceCount)
+        }
+
+        func isLink(_ index: Int) -> Bool { isLinked.indices.contains(index) && isLinked[index] }
+
+        /// Enters the folder of an entry, which is made if it is missing.
+        mutating func enter(folderOf path: EntryPath) throws(VaultError) {
+            let permissions = modes.folders
+            try walk.enter(path.segments.dropLast()) { (parent, name) throws(VaultError) in
+                if try parent.status(of: name) == nil {
+                    try parent.createFolder(name, permissions: permissions)
+                }
+                return try parent.openFolder(name)
+            }
+        }
+
+        /// Links the unchanged files.
+        mutating func link(_ catalog: Catalog, from basis: TreeBasis) throws(VaultError) {
+            isLinked = Array(repeating: false, count: catalog.entryCount)
+            var links = TreeLinks(basis)
+            for index in 0..<catalog.entryCount where basis.hasFile(ofEntry: index) {
+                guard let entry = catalog.entry(index) else { continue }
+                try enter(folderOf: entry.path)
+                isLinked[index] = try links.link(entry: entry, at: index, into: walk.folder)
+            }
+        }
+
+        /// Removes what an earlier attempt linked and this one does not: its bytes are another tree's, too.
+        mutating func removeLinks(of catalog: Catalog) throws(VaultError) {
+            for index in 0..<catalog.entryCount where !isLink(index) {
+                guard let entry = catalog.entry(index), entry.size > 0 else { continue }
+                try enter(folderOf: entry.path)
+                guard let found = try walk.folder.status(of: entry.path.name), found.kind == .file,
+                    found.hardLinks > 1
+                else { continue }
+                try walk.folder.unlink(entry.path.name)
+            }
+        }
+
+        /// A new file for all bytes of an entry.
+        mutating func create(_ entry: Catalog.Entry) throws(VaultError) -> OpenFile {
+            try enter(folderOf: entry.path)
+            let permissions = modes.permissions(of: entry.kind)
+            do throws(VaultError) {
+                return try walk.folder.createFile(entry.path.name, permissions: permissions)
+            } catch {
+                // An earlier attempt left it incomplete.
+                guard try walk.folder.status(of: entry.path.name)?.isOnlyFile == true else { throw error }
+                try walk.folder.unlink(entry.path.name)
+                return try walk.folder.createFile(entry.path.name, permissions: permissions)
+            }
+        }
+
+        /// The file of an entry of several pieces; its owner may write to it until ``TreeWriter/finish()``.
+        mutating func file(of entry: Catalog.Entry, at index: Int) throws(VaultError) -> OpenFileReference {
+            if let known = recent.last(where: { $0.entry == index }) { return known.file }
+            try enter(folderOf: entry.path)
+            let file: OpenFileReference
+            if let found = try walk.folder.status(of: entry.path.name) {
+                guard found.isOnlyFile else {
+                    throw VaultError(
+                        .corrupt, "it was put there while the pack was opened", at: walk.folder.path.string,
+                        remedy: "remove it, and try again")
+                }
+                // An attempt that had all of the file closed it.
+                if found.permissions & 0o200 == 0 {
+                    try walk.folder.openFile(entry.path.name).setPermissionsOfNew(0o600)
+                }
+                file = OpenFileReference(try walk.folder.updateFile(entry.path.name))
+            } else {
+                file = OpenFileReference(try walk.folder.createFile(entry.path.name, permissions: 0o600))
+            }
+            if recent.count == Self.recentLimit { recent.removeFirst() }
+            recent.append((index, file))
+            return file
+        }
+
+        mutating func closeFiles() { recent = [] }
+    }
+
+    /// Whether a piece need not be written: it is, or all its files are links.
+    public func has(piece number: Int) -> Bool {
+        guard tree.withLock({ !($0.isWritten.indices.contains(number) && $0.isWritten[number]) }) else { return true }
+        return parts(ofPiece: number).isEmpty
+    }
+
+    /// Bytes of the pieces that need not be written any more, and of all.
+    public var progress: (done: UInt64, total: UInt64) {
+        var done: UInt64 = 0
+        for number in 0..<catalog.pieceCount where has(piece: number) {
+            done += UInt64(catalog.pieceRange(number).count)
+        }
+        return (done, catalog.contentLength)
+    }
+
+    /// The parts of files that a piece has, without those of links.
+    private func parts(ofPiece number: Int) -> [(index: Int, entry: Catalog.Entry, part: Range<UInt64>)] {
+        let piece = catalog.pieceRange(number)
+        var found: [(index: Int, entry: Catalog.Entry, part: Range<UInt64>)] = []
+        var index = catalog.firstEntry(endingAfter: piece.lowerBound)
+        let links = tree.withLock { $0.isLinked }
+        while let entry = catalog.entry(index), entry.content.lowerBound < piece.upperBound {
+            let part = entry.content.clamped(to: piece)
+            let isLink = links.indices.contains(index) && links[index]
+            if !part.isEmpty, !isLink { found.append((index, entry, part)) }
+            index += 1
+        }
+        return found
+    }
+
+    /// Writes the verified plaintext of a piece to its files. Throws `.corrupt` where its length is not that of the catalog,
+    /// `.diskFull`, `.unwritable`, `.io`.
+    func write(_ plain: Span<UInt8>, asPiece number: Int) throws(VaultError) {
+        let piece = catalog.pieceRange(number)
+        guard plain.count == piece.count else {
+            throw VaultError(
+                .corrupt, "piece \(number) has another length than the catalog says", at: source.id.description,
+                remedy: "report it to the publisher of the pack")
+        }
+        for (index, entry, part) in parts(ofPiece: number) {
+            let start = Int(part.lowerBound - piece.lowerBound)
+            let bytes = plain.extracting(start..<(start + part.count))
+            guard part != entry.content else {
+                let file = try tree.withLock { (tree) throws(VaultError) in try tree.create(entry) }
+                try file.write(bytes, at: 0)
+                continue
+            }
+            let file = try tree.withLock { (tree) throws(VaultError) in try tree.file(of: entry, at: index) }
+            let offset = part.lowerBound - entry.content.lowerBound
+            try file.file.write(bytes, at: offset)
+            file.file.beginWritingBack(offset..<(offset + UInt64(bytes.count)))
+        }
+        tree.withLock { $0.isWritten[number] = true }
+    }
+
+    /// Verifies what an earlier attempt wrote.
+    private func findWritten() async throws(VaultError) {
+        let written = OpenedTree(root, of: catalog, isUnchanged: false, at: source.id.description)
+        try await runInOrder(
+            0..<catalog.pieceCount, memory: { 2 * self.catalog.pieceRange($0).count },
+            work: { (number: Int) throws(VaultError) -> Int? in
+                if self.parts(ofPiece: number).isEmpty { return nil }
+                return (try? written.plaintext(ofPiece: number)) == nil ? nil : number
+            },
+            deliver: { number in
+                if let number { self.tree.withLock { $0.isWritten[number] = true } }
+            })
+    }
+
+    /// Writes all that is missing, from the trees of the basis, else from the pack's file, on all cores; then nobody may change the
+    /// files, as far as the modes say. Throws `.corrupt` for a piece that neither has, `.diskFull`, `.unwritable`, `.io`.
+    ///
+    /// - Parameter progress: called with the bytes that are there.
+    public func finish(progress: (UInt64) -> Void = { _ in }) async throws(VaultError) {
+        var number = 0
+        var done: UInt64 = 0
+        try await runInOrder(
+            next: { () throws(VaultError) -> NextInput<Int> in
+                while number < catalog.pieceCount {
+                    defer { number += 1 }
+                    if !has(piece: number) { return .input(number) }
+                    done += UInt64(catalog.pieceRange(number).count)
+                }
+                return .end
+            },
+            memory: { self.source.openingMemory(ofPiece: $0) },
+            work: { (number: Int) throws(VaultError) -> Int in
+                if let plain = self.basis?.plaintext(ofPiece: number) {
+                    try self.write(plain.span, asPiece: number)
+                } else {
+                    let plain = try self.source.plaintext(
+                        ofPiece: number, ciphertext: try self.source.ciphertext(ofPiece: number))
+                    try self.write(plain.span, asPiece: number)
+                }
+                return number
+            },
+            deliver: { number in
+                done += UInt64(catalog.pieceRange(number).count)
+                progress(done)
+            })
+        progress(done)
+        try tree.withLock { (tree) throws(VaultError) in
+            tree.closeFiles()
+            for index in 0..<catalog.entryCount {
+                guard let entry = catalog.entry(index) else { continue }
+                try finish(entry, isLink: tree.isLink(index), in: &tree)
+            }
+        }
+    }
+
+    /// Makes an entry without bytes, and gives a file of several pieces its permissions.
+    private func finish(_ entry: Catalog.Entry, isLink: Bool, in tree: inout Tree) throws(VaultError) {
+        if entry.kind == .emptyFolder {
+            try tree.enter(folderOf: entry.path)
+            if try tree.walk.folder.status(of: entry.path.name) == nil {
+                try tree.walk.folder.createFolder(entry.path.name, permissions: modes.folders)
+            }
+        } else if entry.size == 0 {
+            _ = try tree.create(entry)
+        } else if !isLink, catalog.pieces(containing: entry.content).count > 1 {
+            try tree.enter(folderOf: entry.path)
+            try tree.walk.folder.openFile(entry.path.name).setPermissionsOfNew(
+                modes.permissions(of: entry.kind))
+        }
+    }
+}
+
+extension FileStatus {
+    /// A file with a single name.
+    fileprivate var isOnlyFile: Bool { kind == .file && hardLinks == 1 }
+}
+
+/// The permissions of what is made in a tree, reduced by the umask.
+public struct TreeModes: Sendable {
+    let folders: UInt16
+    private let files: UInt16
+    private let executables: UInt16
+
+    private init(files: UInt16) {
+        let umask = Umask.current
+        folders = umask.applied(to: 0o755)
+        self.files = umask.applied(to: files)
+        executables = umask.applied(to: files | 0o111)
+    }
+
+    func permissions(of kind: PackEntryKind) -> UInt16 { kind == .executable ? executables : files }
+
+    /// Its owner may change the files.
+    public static var writable: Self { Self(files: 0o644) }
+    /// Nobody may change the files, which later trees may be linked to. (The superuser is not kept from it.)
+    public static var readOnly: Self { Self(files: 0o444) }
+}
