@@ -199,9 +199,10 @@ extension PackInstaller {
 
     /// The same for an opened version: the sound tree is written aside, and both exchange their names.
     func replaceTree(
-        _ pack: PackManifest, by source: OpenPack, restingOn basis: TreeBasis?, progress: (UInt64) -> Void
+        _ pack: PackManifest, by source: OpenPack, arriving: ArrivingTree?, restingOn basis: TreeBasis?,
+        progress: (UInt64) -> Void
     ) async throws(VaultError) -> Bool {
-        let tree = try await write(source, of: pack, arriving: nil, restingOn: basis, progress: progress)
+        let tree = try await write(source, of: pack, arriving: arriving, restingOn: basis, progress: progress)
         return try await store.withLock(tree) { tree throws(VaultError) in
             guard let name = try liveName(of: pack, as: .opened),
                 let versions = try VersionFolder(of: pack.id, in: layout)

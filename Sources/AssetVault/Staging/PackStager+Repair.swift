@@ -89,7 +89,9 @@ extension PackStager {
             let source = try OpenPack(
                 try PackFile(arrived.file, as: pack, named: pack.id.description),
                 key: try await contentKey(of: pack))
-            let isLive = try await installer.replaceTree(pack, by: source, restingOn: arrived.basis) { done in
+            let isLive = try await installer.replaceTree(
+                pack, by: source, arriving: arrived.tree, restingOn: arrived.basis
+            ) { done in
                 observer(.opening(pack.id, bytes: done, total: pack.openedSize))
             }
             try FileSystem.removeFile(arrived.file.file.path)

@@ -74,10 +74,11 @@ struct VersionFolder: ~Copyable {
 
     /// Removes all versions but the live one and those that a reader holds: a later command removes these.
     ///
-    /// - Parameter arriving: the pack whose download may go on.
+    /// - Parameter arriving: the pack whose download may go on; its tree may be complete, if a process died before it was live.
     func removeVersions(except live: PackRecord.Loaded?, arriving: PackManifest?) throws(VaultError) {
         let live = live?.name
-        var kept = live.map { [$0] } ?? []
+        let expected = [live, arriving.map { VersionName(of: $0, as: .opened) }].compactMap(\.self)
+        var kept = expected
         var seen = Set(kept.map(\.text))
         for text in try folder.names().map({ String(decoding: $0, as: UTF8.self) }) {
             guard let name = VersionName(ofEntry: text), seen.insert(name.text).inserted else { continue }
@@ -89,7 +90,7 @@ struct VersionFolder: ~Copyable {
         let trees = try arrivingTrees(besides: arriving)
         try folder.discardStoreEntries(
             except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile] } + damaged + trees)
-        let isHeld = kept.contains { $0.text != live?.text } || !damaged.isEmpty
+        let isHeld = kept.count > expected.count || !damaged.isEmpty
         try HeldVersions(layout: layout).set(isHeld, of: id)
     }
 

@@ -36,8 +36,8 @@ import Testing
         ) {
             try world.names(in: "store/permanent/level").contains { $0.hasPrefix(".assetvault-") }
         }
-        // The download is kept, and opened the next time.
-        try await expectNothingHalfDone(state: "downloaded")
+        // What is opened of the download stays for the next time.
+        try await expectNothingHalfDone(state: "downloading")
     }
 
     /// While it waits for its host.

@@ -59,7 +59,7 @@ import Testing
         try #require(killed.exitCode == 137, "\(killed.errorText) \(hint)")
         let askedByFirst = stores.server.packs.count
         try await stores.expectOldOrNew(in: store, hint)
-        let missing = try missing(after: step, time, stores, in: store)
+        let missing = try await missing(after: step, time, stores, in: store)
         try await stores.run(in: store).succeeded()
         try await stores.expectEnd(in: store, hint)
         guard stores.operation.downloads else {
@@ -75,17 +75,17 @@ import Testing
 
     /// Bytes of the pack that are not kept when a download was killed.
     private func missing(after step: StagingStep, _ time: Int, _ stores: KilledStores, in store: String)
-        throws
-        -> Int
+        async throws -> Int
     {
         let end = Int(stores.ranges.end)
         switch step {
         case .scratchRecovered, .recordRecovered, .downloadRecorded, .downloadClaimed:
             return stores.packLength - PackHeader.length - PackFooter.length
         case .tailVerified: return end - PackHeader.length
+        case .openingBegan where stores.operation.downloads: return end - PackHeader.length
         case .pieceWritten:
             // Others are written at the same time.
-            let kept = try stores.keptPieces(in: store)
+            let kept = try await stores.keptPieces(in: store)
             #expect(kept.prefix(time).allSatisfy { $0 }, "a piece that counts was not written")
             return stores.missing(besides: kept)
         default: return 0

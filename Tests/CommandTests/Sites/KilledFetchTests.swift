@@ -42,7 +42,8 @@ struct KilledFetchTests {
     private func expectWholeVersions(in store: String, _ hint: String) throws {
         let home = "\(store)/permanent/level"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
-        for name in names where name.hasPrefix("@") && !name.hasSuffix(".json") && !name.hasSuffix(".tail") {
+        let parts = [".json", ".tail", ".arriving"]
+        for name in names where name.hasPrefix("@") && !parts.contains(where: name.hasSuffix) {
             let tree = try Tree("\(home)/\(name)")
             #expect(tree == first || tree == second, "\(name): \(tree.files) \(hint)")
         }

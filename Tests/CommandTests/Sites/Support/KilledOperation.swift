@@ -24,7 +24,8 @@ enum KilledOperation: CaseIterable {
         switch self {
         // Whatever version is loaded, it is enough.
         case .access where start == .loaded: []
-        case .opened, .access: Self.recovering + Self.downloading + Self.opening + [.downloadCleared]
+        case .opened, .access:
+            Self.recovering + Self.downloading.filter { $0 != .downloadNamed } + Self.opening + [.downloadCleared]
         case .sealed:
             Self.recovering + Self.downloading + [
                 .manifestSaved, .versionRenamed, .versionActivated, .activationRecorded,

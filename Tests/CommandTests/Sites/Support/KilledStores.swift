@@ -116,14 +116,29 @@ struct KilledStores {
         return found.map { Int64($0) + 1 }
     }
 
-    /// The pieces of version 2 in a partial download.
-    func keptPieces(in store: String) throws -> [Bool] {
+    /// The pieces of version 2 in a partial download, or in the tree that it is opened into.
+    func keptPieces(in store: String) async throws -> [Bool] {
+        if operation == .opened || operation == .access { return try await piecesOfTree(in: store) }
         let name = try #require(world.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
         let part = [UInt8](try Data(contentsOf: URL(filePath: "\(store)/ephemeral/\(name)")))
         return try (0..<ranges.count).map { number in
             let place = Int(ranges[number].lowerBound)..<Int(ranges[number].upperBound)
             return try SHA256.hash(part[place].span) == pack.digest(ofPiece: number)
         }
+    }
+
+    private func piecesOfTree(in store: String) async throws -> [Bool] {
+        let folder = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/level").first {
+                $0.hasSuffix(".arriving")
+            })
+        let records = PackRecords(layout: StoreLayout(root: FilePath(store)), role: .app)
+        let manifest = try #require(try records.record(of: PackID("level")).arriving)
+        let keys = FileKeyProvider(path: world.path.appending("vault/keys/vault.jwks"))
+        let key = try await keys.contentKey(manifest.contentKeyID, slots: manifest.slots, place: "test")
+        let opened = try OpenPack(pack, key: key)
+        let tree = OpenedTree(FilePath("\(store)/permanent/level/\(folder)"), of: opened)
+        return (0..<ranges.count).map { (try? tree.plaintext(ofPiece: $0)) != nil }
     }
 
     /// Bytes to request when these pieces, index and catalog are stored.

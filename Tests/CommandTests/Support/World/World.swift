@@ -141,7 +141,11 @@ struct World: Workplace {
     /// The bytes that partial downloads hold outside their holes. A file system may call a hole data once it was read.
     func partialBytes() throws -> Int {
         guard try exists("store/ephemeral") else { return 0 }
-        return try names(in: "store/ephemeral").reduce(0) { try $0 + dataCount(of: "store/ephemeral/\($1)") }
+        let inFiles = try names(in: "store/ephemeral").reduce(0) {
+            try $0 + dataCount(of: "store/ephemeral/\($1)")
+        }
+        let trees = try files(in: "permanent").filter { $0.contains(".arriving/") }
+        return try trees.reduce(inFiles) { try $0 + dataCount(of: "store/permanent/\($1)") }
     }
 
     /// Where the pack's file that the site lists now is, in the site.

@@ -20,6 +20,7 @@ enum Preparation {
         if ! [ -e $age ]; then
             \(Script.piped) | age -r $recipient >$age
             ln -s $age $www/
+            \(Script.piped) >$www/benchmark.tar.zst
             echo "$(sha256sum <$age | cut -c 1-64)  $out/age" >$age.sha256
         fi
 
@@ -43,8 +44,8 @@ enum Preparation {
 
         """
 
-    /// A vault whose second version differs in 2 % of the bytes, by whole files all over the tree; and a store that
-    /// holds the first.
+    /// A vault whose second version differs in 2 % of the bytes, by whole files all over the tree; and two stores that
+    /// have the first, `held` sealed and `opened` as files.
     static let changed = """
         if ! [ -e $folder/held ]; then
             cp -al $corpus $folder/changed
@@ -60,6 +61,8 @@ enum Preparation {
             publish update $corpus
             $assetvault downloader $url/update --store $folder/held --request install \\
                 --trust $folder/update/trusted-root.json
+            $assetvault fetch $url/update --store $folder/opened --trust $folder/update/trusted-root.json \\
+                --keys file:$folder/update/keys/vault.jwks
             publish update $folder/changed
         fi
 

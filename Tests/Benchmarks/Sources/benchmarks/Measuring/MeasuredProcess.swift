@@ -12,6 +12,8 @@ struct Cost: Codable, Sendable {
     var peakMemory: Int
     /// Bytes that it asked to read from files and pipes, from the cache or not; mapped files don't count.
     var read: Int
+    /// Bytes that it asked to write to files and pipes.
+    var written: Int
     /// Bytes that it left behind.
     var output: Int = 0
     /// Bytes that nginx sent meanwhile, heads included.
@@ -24,7 +26,7 @@ struct Cost: Codable, Sendable {
 enum MeasuredProcess {
     /// Runs `script` in bash, where a pipeline fails with any of its parts. Standard output is thrown away.
     static func run(_ script: String, environment: [String: String], errors: String) throws -> Cost {
-        let readBefore = bytesRead
+        let before = transferred
         let start = ContinuousClock.now
         let process = try ChildProcess.start(
             ["/bin/bash", "-o", "pipefail", "-euc", script], environment: environment, errors: errors)
@@ -34,21 +36,25 @@ enum MeasuredProcess {
             guard errno == EINTR else { throw Failure("waiting failed: error \(errno)") }
         }
         let wall = ContinuousClock.now - start
-        let read = bytesRead - readBefore
+        let after = transferred
         guard status == 0 else {
             let said = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
             throw Failure("failed with status \(status): \(script)\n\(said)")
         }
         return Cost(
             wall: wall / .seconds(1), user: usage.ru_utime.seconds, system: usage.ru_stime.seconds,
-            peakMemory: usage.ru_maxrss * 1024, read: read)
+            peakMemory: usage.ru_maxrss * 1024, read: after.read - before.read,
+            written: after.written - before.written)
     }
 
-    /// Bytes that this process and those it has waited for, with theirs, asked to read: `rchar` of proc(5).
-    private static var bytesRead: Int {
+    /// Bytes that this process and those it has waited for, with theirs, asked to read and write: `rchar` and `wchar` of proc(5).
+    private static var transferred: (read: Int, written: Int) {
         let text = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("rchar:") }
-        return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+        func figure(_ name: String) -> Int {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+            return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+        }
+        return (figure("rchar:"), figure("wchar:"))
     }
 }
 

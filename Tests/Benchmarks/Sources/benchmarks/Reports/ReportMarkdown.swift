@@ -27,14 +27,15 @@ extension Report {
 
     private var costTable: String {
         var table = MarkdownTable(
-            "work", "corpus", "how", "wall s", "CPU s", "peak MiB", "read MB", "received MB", "out MB")
+            "work", "corpus", "how", "wall s", "CPU s", "peak MiB", "read MB", "written MB", "received MB",
+            "out MB")
         for outcome in outcomes {
             for entry in outcome.entries {
                 table.add([
                     outcome.work, outcome.corpus, entry.name, Spread(entry.runs.map(\.wall)).markdown,
                     Spread(entry.runs.map(\.cpu)).markdown, String(entry.peakMemory.mebibytes),
-                    entry.runs.last?.read.megabytes ?? "", entry.runs.last?.received.megabytes ?? "",
-                    entry.runs.last?.output.megabytes ?? "",
+                    entry.runs.last?.read.megabytes ?? "", entry.runs.last?.written.megabytes ?? "",
+                    entry.runs.last?.received.megabytes ?? "", entry.runs.last?.output.megabytes ?? "",
                 ])
             }
         }
