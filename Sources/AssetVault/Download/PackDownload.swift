@@ -80,15 +80,16 @@ struct PackDownload {
         guard let source = try await reusable.openPack(assembly.partial) else { return (nil, nil) }
         let missing = try assembly.missingPieces()
         var basis = try await reusable.basis(for: source, missing: missing)
-        // What came as a whole is moved as a whole.
-        let tree = missing.isEmpty ? nil : try await beginTree(source, basis)
-        if tree == nil, !missing.isEmpty {
-            // A stalled process may have begun one.
-            basis = try await reusable.basis(for: source, missing: missing, isArriving: true)
-        }
         if let basis { assembly.leaveOut(where: basis.has(piece:)) }
-        if let tree { assembly.open(into: tree.writer) }
-        return (basis, tree)
+        guard try !assembly.missingPieces().isEmpty else { return (basis, nil) }
+        if let tree = try await beginTree(source, basis) {
+            assembly.open(into: tree.writer)
+            return (basis, tree)
+        }
+        // A stalled process may have begun the tree.
+        basis = try await reusable.basis(for: source, missing: missing, isArriving: true)
+        if let basis { assembly.leaveOut(where: basis.has(piece:)) }
+        return (basis, nil)
     }
 
     /// Waits, and chooses another mirror if needed.

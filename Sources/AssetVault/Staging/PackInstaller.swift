@@ -54,12 +54,14 @@ struct PackInstaller: Sendable {
         }
         guard try !FileSystem.exists(version) else {
             let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
-            return try await store.withLock { () throws(VaultError) in
+            try await store.withLock { () throws(VaultError) in
                 guard try FileSystem.exists(version) else {
                     throw .supersededByAnotherProcess(pack.id, in: layout)
                 }
                 try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
             }
+            arriving?.discard()
+            return
         }
         let tree = try await write(source, of: pack, arriving: arriving, restingOn: basis, progress: progress)
         let fingerprint = tree.fingerprint
@@ -73,6 +75,8 @@ struct PackInstaller: Sendable {
             }
             try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
         }
+        // Another process had the version first.
+        arriving?.discard()
     }
 
     private func write(

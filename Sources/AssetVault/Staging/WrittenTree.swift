@@ -89,6 +89,9 @@ final class ArrivingTree: Sendable {
         return try await ArrivingTree(folder, of: source, restingOn: basis)
     }
 
+    /// Removes what did not get its final name. What can't be removed costs disk space until the pack is recovered.
+    func discard() { try? FileSystem.removeTree(folder.path) }
+
     /// Gives the complete tree, which is saved to the disk, its final name, and leaves it to its readers.
     func commit(to target: FilePath, permissions: UInt16) throws(VaultError) {
         try folder.setPermissionsOfNew(permissions)
