@@ -11,6 +11,9 @@ public struct DownloadCost: Sendable, Hashable {
     public let version: UInt64
     /// What a host must still send of it.
     public let cost: UpdateCost
+    /// Bytes that are written at most, and so the disk space that it takes beside what is there: of the sealed pack, or of files that
+    /// are not linked to those of the version before.
+    public let written: UInt64
 }
 
 extension VaultClient {
@@ -49,10 +52,11 @@ extension VaultClient {
         for download in plan.downloads {
             guard let offer = offers[download.pack.id] else { continue }
             do throws(VaultError) {
-                guard let cost = try await stager.cost(of: offer) else { continue }
+                guard let (cost, written) = try await stager.cost(of: offer) else { continue }
                 costs.append(
                     DownloadCost(
-                        id: store.shownID(of: offer.pack.id), version: offer.pack.version, cost: cost))
+                        id: store.shownID(of: offer.pack.id), version: offer.pack.version, cost: cost,
+                        written: written))
             } catch {
                 if Task.isCancelled { throw error }
                 firstError = firstError ?? error
@@ -72,12 +76,12 @@ extension PackStager {
         try store.layout.makeEphemeral()
         if case .whole = try file.arrival() { return nil }
         var download = newDownload(of: offer, to: file, trees: try treeUse(for: offer.pack.id))
-        return try await download.cost(of: file.claim())
+        return try await download.cost(of: file.claim()).transfer
     }
 
-    /// The cost of downloading a pack now; nil where no download is needed. Leaves no new file; an existing partial
-    /// download keeps the tail that was fetched for this.
-    func cost(of offer: LocatedPack) async throws(VaultError) -> UpdateCost? {
+    /// The cost of downloading a pack now, and the bytes that are written; nil where no download is needed. Leaves no new file; an
+    /// existing partial download keeps the tail that was fetched for this.
+    func cost(of offer: LocatedPack) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
@@ -98,11 +102,16 @@ extension PackDownload {
     /// it yet; which pieces can be reused follows from the indexes of other packs in the store.
     ///
     /// - Parameter lockedFile: the file of the download; the caller has its lock.
-    mutating func cost(of lockedFile: OpenFileReference) async throws(VaultError) -> UpdateCost {
+    /// - Returns: what is transferred, and the bytes that are written at most.
+    mutating func cost(
+        of lockedFile: OpenFileReference
+    ) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64) {
         var assembly = try PackAssembly(lockedFile, of: pack)
         _ = try await assembly.verifyTail()
+        let opened = reusable?.trees == nil ? 0 : pack.installedSize
+        let single = (assembly.costOfSingleRequest, pack.length + min(opened, .max - pack.length))
         if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false) {
-            return assembly.costOfSingleRequest
+            return single
         }
         var tailLength: UInt64 = 0
         while assembly.isTailUnverified, let wanted = try assembly.wanted() {
@@ -114,20 +123,24 @@ extension PackDownload {
                 // The rest of the body is not read.
                 guard sources.supportsRanges else {
                     observer(.sentWhole(pack.id, sources.location))
-                    return assembly.costOfSingleRequest
+                    return single
                 }
                 try await take(answer, for: wanted, into: &assembly) { _ in }
             } catch {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
-        if let reusable, let source = try await reusable.openPack(assembly.partial),
-            let basis = try await reusable.basis(for: source, missing: try assembly.missingPieces(), isArriving: true)
-        {
-            assembly.leaveOut(where: basis.has(piece:))
+        var written = pack.length - min(pack.length, assembly.presentLength)
+        if let reusable, let source = try await reusable.openPack(assembly.partial) {
+            written = pack.installedSize
+            let missing = try assembly.missingPieces()
+            if let basis = try await reusable.basis(for: source, missing: missing, isArriving: true) {
+                assembly.leaveOut(where: basis.has(piece:))
+                written -= min(written, basis.linkedLength)
+            }
         }
         var others = reusable?.sources(with: try assembly.missingPieces())
-        return try assembly.cost(reusing: { others?.next() }, countingTail: tailLength)
-            ?? assembly.costOfSingleRequest
+        guard let cost = try assembly.cost(reusing: { others?.next() }, countingTail: tailLength) else { return single }
+        return (cost, written)
     }
 }

@@ -80,6 +80,12 @@ extension VaultStore {
         return try FileSystem.exists(folder) ? FileSystem.availableSpace(at: folder) : 0
     }
 
+    /// Bytes that may be written to the disk of permanent storage: what is free, less what stays free.
+    package func spareSize() throws(VaultError) -> UInt64 {
+        let free = try freeSize()
+        return free - min(free, PlanningPolicy().lowWaterMark)
+    }
+
     private func sizeOnDisk(of record: PackRecord) throws(VaultError) -> UInt64 {
         var size = record.loaded?.sizeOnDisk ?? 0
         size += min(record.waiting?.length ?? 0, .max - size)

@@ -73,7 +73,8 @@ extension PackAssembly {
                         }
                     }
                 },
-                memory: { $0.bytes.count },
+                // Ciphertext, message and plaintext, and zstd's window.
+                memory: { writer.tree == nil ? $0.bytes.count : 4 * $0.bytes.count },
                 work: { piece throws(VaultError) -> (hasSeveralSenders: Bool, written: [Int]) in
                     (piece.hasSeveralSenders, try writer.write(piece.bytes.span, as: piece.number))
                 },

@@ -139,23 +139,31 @@ struct Fetch: LongCommand {
             try await client.requireKnownTraits(within: time.duration)
             return try await client.costs(of: selection, within: time.duration)
         }
-        DownloadReport(costs: costs).answer(asJSON: json)
+        DownloadReport(costs: costs, free: try VaultStore(store.layout).spareSize()).answer(asJSON: json)
     }
 }
 
 /// The cost of a fetch.
 struct DownloadReport: Report {
     let costs: [DownloadCost]
+    /// Bytes that may be written.
+    let free: UInt64
 
     private var bytes: UInt64 { costs.saturatingSum(\.cost.bytes) }
+    private var written: UInt64 { costs.saturatingSum(\.written) }
 
     var notes: [String] {
-        [costs.isEmpty ? "nothing is to be downloaded" : "\(bytes) bytes in all are to be downloaded"]
+        guard !costs.isEmpty else { return ["nothing is to be downloaded"] }
+        let lack =
+            written > free
+            ? ["the disk has \(written - free) bytes too few for that: free some space, or remove packs"] : []
+        return ["\(bytes) bytes in all are to be downloaded, and \(written) written"] + lack
     }
 
     var columns: [Column<Self>] {
         [
             .table("packs", DownloadCost.columns) { $0.costs }, .number("bytes") { $0.bytes },
+            .number("written") { $0.written }, .number("free") { $0.free },
         ]
     }
 }
@@ -169,6 +177,7 @@ extension DownloadCost {
             .count("requests", " in %", of: "request") { $0.cost.requests },
             .number("reusedPieces", ", %") { $0.cost.reusedPieces },
             .count("pieces", " of % are here already", of: "piece") { $0.cost.pieces },
+            .number("written", "; % bytes are written") { $0.written },
         ]
     }
 }

@@ -99,7 +99,11 @@ import VaultBase
     }
 
     /// Killed when the first pack is updated: what it superseded is removed by the next run, whatever that downloads.
-    @Test(arguments: ["--sealed", "--opened"], ["activationRecorded", "pieceReused:1"])
+    @Test(
+        arguments: [
+            ("--sealed", "activationRecorded"), ("--opened", "activationRecorded"), ("--sealed", "pieceReused:1"),
+            ("--opened", "treeWritten:2"),
+        ])
     func killed(form: String, step: String) async throws {
         try world.write("game/t01/film", Bytes.random(Self.size, seed: 1))
         try declare(3)

@@ -99,10 +99,14 @@ struct ResumedDownloadTests {
     }
 
     /// A damaged piece of an earlier attempt is detected and fetched again, and only that one.
-    @Test func aDamagedPartialDownload() async throws {
-        let sent = try await interrupt()
-        let part = try #require(try world.files(in: "ephemeral").first)
-        try world.flipBit(of: "store/ephemeral/\(part)", at: size / 4)
+    @Test(arguments: [true, false]) func aDamagedPartialDownload(withKeys: Bool) async throws {
+        let sent = try await interrupt(withKeys: withKeys)
+        let area = withKeys ? "permanent" : "ephemeral"
+        let part = try #require(
+            try world.files(in: area).first {
+                $0.hasSuffix(".part") || $0.contains(".arriving/") && $0.hasSuffix("noise")
+            })
+        try world.flipBit(of: "store/\(area)/\(part)", at: size / 4)
         let server = try FaultServer(world.site)
         try await world.fetch(from: server.url).succeeded()
         #expect(server.packs.map(\.status) == [206, 206])

@@ -39,8 +39,8 @@ struct Tree: Equatable {
         entries.filter { if case .file = $0.value { true } else { false } }.keys.sorted()
     }
 
-    /// The packs in permanent storage, without the app's own records and metadata.
-    var packs: [String: Entry] { entries.filter { !$0.key.hasPrefix("@") } }
+    /// The packs in permanent storage, without the app's own records and metadata, and without what is arriving.
+    var packs: [String: Entry] { entries.filter { !$0.key.hasPrefix("@") && !$0.key.contains(".arriving") } }
 
     /// What work that is not finished has left.
     var scratch: [String] { entries.keys.filter { $0.contains(".assetvault-") } }
