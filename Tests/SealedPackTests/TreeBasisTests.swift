@@ -1,5 +1,4 @@
 import Glibc
-import SealedPack
 import SystemPackage
 import TestFiles
 import Testing
@@ -7,6 +6,8 @@ import VaultAuthoring
 import VaultBase
 import VaultCrypto
 import VaultFileSystem
+
+@testable import SealedPack
 
 /// A pack is opened onto the tree of its earlier version.
 struct TreeBasisTests {
@@ -220,5 +221,19 @@ struct TreeBasisTests {
         }
         try await TreeWriter(of: pack, into: root, .readOnly, restingOn: basis).finish()
         #expect(await isSound(new, of: pack))
+    }
+
+    // MARK: - Pieces that arrive
+
+    /// A genuine piece in the place of another one, by an index that others changed or a catalog that is not that of the pieces.
+    @Test func aPieceInAnotherPlaceIsRefused() async throws {
+        let new = try place.folder.makeFolder("new")
+        let writer = try await TreeWriter(of: oldPack, into: Folder(opening: new), .readOnly)
+        let ciphertext = try oldPack.ciphertext(ofPiece: 1)
+        await expectError(.corrupt, "piece 0 is damaged") { try writer.open(ciphertext.span, asPieces: [0]) }
+        await expectError(.corrupt, "piece 0") { try writer.open(ciphertext.span, asPieces: [1, 0]) }
+        #expect(!writer.has(piece: 0))
+        try writer.open(ciphertext.span, asPieces: [1])
+        #expect(writer.has(piece: 1))
     }
 }

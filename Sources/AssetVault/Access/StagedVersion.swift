@@ -38,6 +38,11 @@ struct VersionName {
         self.form = form
     }
 
+    /// Whether a hexadecimal digest is that of this version.
+    func isVersion(withDigest digest: String) -> Bool {
+        text.hasSuffix("-\(digest.prefix(16))")
+    }
+
     /// Nil for a text that is not the name of a version.
     init?(_ text: String) {
         let parts = text.dropFirst().split(separator: "-", maxSplits: 1)

@@ -14,6 +14,8 @@ struct PackDownload {
     let observer: Observer
     /// Where some of its pieces may be; nil when these were copied.
     var reusable: ReusablePieces?
+    /// Makes disk space for the sealed file of a pack that was expected to be opened as it comes.
+    var makeSpace: @Sendable (UInt64) async throws(VaultError) -> Void = { _ in }
     /// Begins the tree that the pack is opened into; nil where it stays sealed for now.
     var beginTree: @Sendable (OpenPack, TreeBasis?) async throws(VaultError) -> ArrivingTree? = { _, _ in nil }
     /// Whether another process continued the download while this one was stalled.
@@ -37,7 +39,8 @@ struct PackDownload {
         var assembly = try PackAssembly(lockedFile, of: pack)
         var (basis, tree): (TreeBasis?, ArrivingTree?)
         _ = try await assembly.verifyTail()
-        progress(assembly.presentLength)
+        // Where it is opened, what its tree has counts as well.
+        if reusable?.trees == nil || assembly.isTailUnverified { progress(assembly.presentLength) }
         while true {
             try await requireOwnership()
             if !assembly.isTailUnverified, let reusable {
@@ -52,6 +55,9 @@ struct PackDownload {
             try budget.takeRequest()
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
+                if assembly.isTailUnverified, answer.range == 0..<pack.length {
+                    do throws(VaultError) { try await makeSpace(pack.length) } catch { throw TransferFailure(error) }
+                }
                 try await take(answer, for: wanted, into: &assembly, progress: progress)
                 noteProgress(of: assembly, receivedBefore: before)
             } catch {

@@ -28,6 +28,7 @@ extension PackStager {
         var raised: FileLock?
         var stalls = StallDetector()
         var isStalled = false
+        var rounds = 0
         while true {
             do throws(VaultError) {
                 let done = try await bring(
@@ -39,7 +40,9 @@ extension PackStager {
                 guard opensPacks else { return nil }
                 if raised == nil { raised = try mark.raise() }
                 let before = progress.count
-                if case .partial(let count) = try file.arrival() { progress.report(count) }
+                // A tree that arrives is walked for that.
+                if rounds.isMultiple(of: 10), case .partial(let count) = try file.arrival() { progress.report(count) }
+                rounds += 1
                 if try await isDone(offer) {
                     throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
                 }
@@ -125,6 +128,9 @@ extension PackStager {
         if trees == nil {
             try await space.make(for: missing, of: pack.id, in: layout.ephemeral)
         } else {
+            download.makeSpace = { bytes async throws(VaultError) in
+                try await space.make(for: bytes, of: pack.id, in: layout.ephemeral)
+            }
             download.beginTree = { source, basis async throws(VaultError) in
                 let tree = try await ArrivingTree.claim(pack, opening: source, restingOn: basis, in: layout)
                 if let tree {

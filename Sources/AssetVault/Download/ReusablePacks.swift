@@ -63,13 +63,22 @@ final class ReusablePacks: Sendable {
         isArriving: Bool = false
     ) async throws(VaultError) -> TreeBasis? {
         let others = pieces.isEmpty ? [] : sources(with: pieces, of: pack).filter { $0.tree != nil && $0.id != pack.id }
-        var trees = (StoredSource.trees(of: pack.id, in: layout) + others).compactMap {
+        let own = StoredSource.trees(of: pack.id, in: layout)
+        var trees = (own + others).prefix(Self.treeLimit).compactMap {
             $0.openTree(in: layout, with: source.key, isTrusting: isTrusting)
+        }
+        if !pieces.isEmpty {
+            trees += StoredSource.arrivingTrees(of: pack.id, besides: pack, in: layout).compactMap {
+                $0.openTree(in: layout, with: source.key, isTrusting: false)
+            }
         }
         let arriving = layout.arrivingTree(of: pack)
         if isArriving, try FileSystem.exists(arriving) { trees.append(OpenedTree(arriving, of: source)) }
         return trees.isEmpty ? nil : try await TreeBasis(of: source, on: trees)
     }
+
+    /// Trees that one pack rests on: their catalogs are in memory.
+    private static let treeLimit = 8
 
     private func sources(with pieces: [PiecePrefix], of pack: PackManifest) -> [StoredSource] {
         families.withLock { families in families[pack.contentKeyID]?.sources(with: pieces, in: layout) ?? [] }

@@ -61,6 +61,8 @@ struct StoredSource: Sendable {
         let record = try? PackRecords(layout: layout, role: .app).record(of: id)
         let isUnchanged =
             isTrusting && record?.loaded?.name.text == tree.lastComponent?.string && record?.fingerprint != nil
+            // The tail file was copied from where others may write.
+            && record?.loaded.map { pack.matches($0.pack) } == true
             && (try? VersionFingerprint.digest(of: tree, as: .opened)) == record?.fingerprint
         return try? OpenedTree(tree, openedFrom: pack, key: key, isUnchanged: isUnchanged)
     }
@@ -105,6 +107,25 @@ struct StoredSource: Sendable {
             }
         }
     }
+
+    /// The trees that downloads of other versions of a pack were opened into, with the files of these downloads.
+    static func arrivingTrees(of id: PackID, besides pack: PackManifest, in layout: StoreLayout) -> [Self] {
+        let (home, own) = (layout.home(of: id), layout.arrivingTree(of: pack).lastComponent?.string)
+        let trees = names(in: home, of: layout.permanentArea) { name, _ in
+            VersionName(ofEntry: name)?.arrivingTree == name && name != own
+        }
+        guard !trees.isEmpty else { return [] }
+        let parts = names(in: layout.ephemeral, of: layout.ephemeralArea) { name, status in
+            StoreLayout.digest(inDownload: name) != nil && name.hasSuffix(".part") && EphemeralName.isOurs(status)
+        }
+        return trees.prefix(Self.arrivingTreeLimit).flatMap { tree in
+            parts.filter { VersionName(ofEntry: tree)?.isVersion(withDigest: $0) == true }.prefix(1).map {
+                Self(id: id, file: layout.ephemeral.appending($0), tree: home.appending(tree))
+            }
+        }
+    }
+
+    private static let arrivingTreeLimit = 2
 
     /// Downloads, complete or partial, of packs under a content key.
     static func arriving(

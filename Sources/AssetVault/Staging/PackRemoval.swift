@@ -114,6 +114,7 @@ struct PackRemoval: Sendable {
         where try FileSystem.exists(path) {
             try discardIfFree(path)
         }
+        if role == .app { try ArrivingTree.discard(pack, in: layout) }
     }
 
     /// Removes downloads that no pack waits for, and the marks of apps that no longer do.

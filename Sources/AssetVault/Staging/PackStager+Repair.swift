@@ -73,6 +73,8 @@ extension PackStager {
             let damaged = layout.version(pack, as: .sealed)
             try? FileMove.copy(damaged, of: pack.length, to: part, permissions: 0o600) { _ in }
         }
+        // What is left of it is not taken up.
+        defer { try? ArrivingTree.discard(pack, in: layout) }
         let progress = DownloadProgress(of: pack, observer)
         let arrived = try await download.complete(file.claim()) { progress.report($0) }
         let isLive = try await replace(pack, as: form, by: arrived)
@@ -130,7 +132,8 @@ extension PackStager {
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
             let isDownload = store.layout.downloads(of: pack).contains(file.file.path)
-            switch form(for: try store.records.record(of: pack.id)) {
+            // Another process may have asked for another form since: what is not whole can only be opened.
+            switch arrived.isWhole ? form(for: try store.records.record(of: pack.id)) : .opened {
             case .opened:
                 var basis = arrived.basis
                 if basis == nil { basis = try? await reusablePacks.basis(for: source, of: pack) }

@@ -87,21 +87,27 @@ struct VersionFolder: ~Copyable {
         }
         var damaged: [String] = []
         for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
-        let trees = try arrivingTrees(besides: arriving)
+        let trees = try removeArrivingTrees(except: arriving)
         try folder.discardStoreEntries(
             except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile] } + damaged + trees)
-        let isHeld = kept.count > expected.count || !damaged.isEmpty
+        let isHeld = kept.count > expected.count || !damaged.isEmpty || !trees.isSubset(of: expected.map(\.arrivingTree))
         try HeldVersions(layout: layout).set(isHeld, of: id)
     }
 
-    /// The trees that downloads are opened into: that of a pack, and those of living processes.
-    private func arrivingTrees(besides pack: PackManifest?) throws(VaultError) -> [String] {
-        let own = pack.map { VersionName(of: $0, as: .opened).arrivingTree }
-        return try folder.names().map { String(decoding: $0, as: UTF8.self) }.filter { text in
-            guard VersionName(ofEntry: text)?.arrivingTree == text else { return false }
-            if text == own { return true }
-            return (try? isHeld(text)) == true
+    /// Removes the trees that downloads were opened into, except that of a pack and those of living processes, which it returns.
+    private func removeArrivingTrees(except pack: PackManifest?) throws(VaultError) -> Set<String> {
+        var left = Set(pack.map { [VersionName(of: $0, as: .opened).arrivingTree] } ?? [])
+        for name in try folder.names().map({ String(decoding: $0, as: UTF8.self) })
+        where VersionName(ofEntry: name)?.arrivingTree == name && !left.contains(name) {
+            // Locked until it is gone, so that no process takes it up meanwhile.
+            guard let tree = try? folder.openFolder(name) else { continue }
+            if (try? tree.tryLock(exclusive: true)) == false {
+                left.insert(name)
+            } else {
+                try folder.discardTree(name)
+            }
         }
+        return left
     }
 
     /// Whether no reader holds a version.

@@ -73,8 +73,7 @@ extension PackAssembly {
                         }
                     }
                 },
-                // Ciphertext, message and plaintext, and zstd's window.
-                memory: { writer.tree == nil ? $0.bytes.count : 4 * $0.bytes.count },
+                memory: { writer.tree?.source.openingMemory(ofPiece: $0.number) ?? $0.bytes.count },
                 work: { piece throws(VaultError) -> (hasSeveralSenders: Bool, written: [Int]) in
                     (piece.hasSeveralSenders, try writer.write(piece.bytes.span, as: piece.number))
                 },

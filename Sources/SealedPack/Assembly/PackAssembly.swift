@@ -122,6 +122,7 @@ public struct PackAssembly: ~Copyable, Sendable {
             presentLength += UInt64(ranges[number].count)
             isPartial = true
         }
+        if let copies { states.requestCopies(copies) }
     }
 
     /// Starts writing the pieces back to the disk.

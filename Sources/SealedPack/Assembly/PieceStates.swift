@@ -33,6 +33,14 @@ struct PieceStates: Sendable {
     mutating func notePresent(_ number: Int) { states[number] = .present }
     mutating func noteElsewhere(_ number: Int) { states[number] = .elsewhere }
 
+    /// Copies of pieces that are not needed here are not made here, either.
+    mutating func requestCopies(_ copies: DuplicatePieces) {
+        for pair in copies.pairs
+        where states[Int(pair.first)] == .elsewhere && states[Int(pair.copy)] == .copied {
+            states[Int(pair.copy)] = .missing
+        }
+    }
+
     /// Copies of missing pieces need not be requested.
     mutating func excludeCopies(_ copies: DuplicatePieces) {
         for pair in copies.pairs where isMissing(Int(pair.copy)) && !isPresent(Int(pair.first)) {
@@ -145,10 +153,7 @@ struct PieceWriter: Sendable {
             for number in numbers { try pack.file.write(ciphertext, at: ranges[number].lowerBound) }
             return numbers
         }
-        var bytes: [UInt8] = []
-        bytes.append(copying: ciphertext)
-        let plain = try tree.source.plaintext(ofPiece: number, verified: bytes)
-        for number in numbers { try tree.write(plain.span, asPiece: number) }
+        try tree.open(ciphertext, asPieces: numbers)
         // Other processes see that the download goes on.
         pack.file.touch()
         return numbers

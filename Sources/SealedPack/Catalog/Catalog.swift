@@ -119,8 +119,8 @@ public struct Catalog: Sendable {
 public enum PackEntryKind: UInt8, Sendable {
     /// An empty folder; all other folders follow from the paths.
     case emptyFolder = 0
-    /// Mode 0644.
+    /// A file that is not executable.
     case file = 1
-    /// Mode 0755.
+    /// Executable by all.
     case executable = 2
 }

@@ -79,8 +79,14 @@ public final class OpenPack: Sendable {
         2 * ranges[number].count + 2 * catalog.pieceRange(number).count
     }
 
+    /// The verified plaintext of piece `number`.
+    func plaintext(ofPiece number: Int) throws(VaultError) -> ArraySlice<UInt8> {
+        let ciphertext = try ciphertext(ofPiece: number)
+        return try plaintext(ofPiece: number, ciphertext: ciphertext.span)
+    }
+
     /// Decrypts a piece and verifies its length and digest by the catalog.
-    func plaintext(ofPiece number: Int, ciphertext: [UInt8]) throws(VaultError) -> ArraySlice<UInt8> {
+    func plaintext(ofPiece number: Int, ciphertext: Span<UInt8>) throws(VaultError) -> ArraySlice<UInt8> {
         let range = catalog.pieceRange(number)
         let count = Int(range.upperBound - range.lowerBound)
         do throws(VaultError) {
@@ -96,16 +102,11 @@ public final class OpenPack: Sendable {
         throw damaged(number)
     }
 
-    /// The plaintext of a piece whose ciphertext is verified by the index, which is signed. Its length is that of the catalog.
-    func plaintext(ofPiece number: Int, verified ciphertext: [UInt8]) throws(VaultError) -> ArraySlice<UInt8> {
-        try decrypt(ciphertext, contentLength: catalog.pieceRange(number).count)
-    }
-
     private func decrypt(
-        _ ciphertext: [UInt8], contentLength count: Int
+        _ ciphertext: Span<UInt8>, contentLength count: Int
     ) throws(VaultError) -> ArraySlice<UInt8> {
         let message = try Cobblestone256.open(
-            ciphertext.span, context: PieceSealer.context, key: key.pieceKey)
+            ciphertext, context: PieceSealer.context, key: key.pieceKey)
         return try PieceCodec(ofMessage: message, at: pack.place).decode(message, from: 1, exactly: count)
     }
 
@@ -151,7 +152,7 @@ extension OpenPack {
             work: { (number: Int) throws(VaultError) -> (number: Int, plain: ArraySlice<UInt8>) in
                 (
                     number,
-                    try self.plaintext(ofPiece: number, ciphertext: try self.ciphertext(ofPiece: number))
+                    try self.plaintext(ofPiece: number)
                 )
             },
             deliver: { (piece: (number: Int, plain: ArraySlice<UInt8>)) throws(VaultError) in

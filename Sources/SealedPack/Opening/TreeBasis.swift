@@ -8,7 +8,7 @@ import VaultFileSystem
 ///
 /// A file is unchanged if its kind, its size and its parts of pieces are those of a file of a tree, at any path. Files are linked only
 /// from trees of which nothing has changed since they were written; every piece that is copied is verified by the pack's catalog.
-/// Memory: 24 bytes for each file of the trees, 8 for each of the pack's, and 8 bytes a piece.
+/// Memory: the catalogs of the trees, 16 bytes for each of their files, and 12 for each file and each piece of the pack.
 public struct TreeBasis: Sendable {
     private let catalog: Catalog
     private let trees: [OpenedTree]
@@ -123,15 +123,17 @@ extension Catalog {
     /// without bytes. Equal files that are cut in other places differ.
     fileprivate func contentDigest(ofEntry index: Int) -> SHA256Digest? {
         guard let entry = entry(index), entry.size > 0 else { return nil }
-        var parts: [UInt8] = [entry.kind.rawValue]
+        var digest = SHA256()
+        digest.update([entry.kind.rawValue].span)
         for number in pieces(containing: entry.content) {
             let piece = pieceRange(number)
             let part = entry.content.clamped(to: piece)
-            parts += digestBytes(number)
-            parts.appendBigEndian(part.lowerBound - piece.lowerBound)
-            parts.appendBigEndian(UInt64(part.count))
+            var bytes = Array(digestBytes(number))
+            bytes.appendBigEndian(part.lowerBound - piece.lowerBound)
+            bytes.appendBigEndian(UInt64(part.count))
+            digest.update(bytes.span)
         }
-        return SHA256.hash(parts.span)
+        return digest.finalize()
     }
 }
 

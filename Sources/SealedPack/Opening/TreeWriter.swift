@@ -160,9 +160,23 @@ public final class TreeWriter: Sendable {
         return found
     }
 
-    /// Writes the verified plaintext of a piece to its files. Throws `.corrupt` where its length is not that of the catalog,
+    /// Opens a piece, and writes it as each of these, which are equal. Throws `.corrupt` where one of them is another one by the catalog,
     /// `.diskFull`, `.unwritable`, `.io`.
-    func write(_ plain: Span<UInt8>, asPiece number: Int) throws(VaultError) {
+    func open(_ ciphertext: Span<UInt8>, asPieces numbers: [Int]) throws(VaultError) {
+        guard let first = numbers.first else { return }
+        let plain = try source.plaintext(ofPiece: first, ciphertext: ciphertext)
+        for number in numbers {
+            guard catalog.digestBytes(number).elementsEqual(catalog.digestBytes(first)) else {
+                throw VaultError(
+                    .corrupt, "the catalog has other bytes for piece \(number) than the index", at: source.id.description,
+                    remedy: "report it to the publisher of the pack")
+            }
+            try write(plain.span, asPiece: number)
+        }
+    }
+
+    /// Writes the verified plaintext of a piece to its files. Throws `.corrupt` for another length, `.diskFull`, `.unwritable`, `.io`.
+    private func write(_ plain: Span<UInt8>, asPiece number: Int) throws(VaultError) {
         let piece = catalog.pieceRange(number)
         guard plain.count == piece.count else {
             throw VaultError(
@@ -195,6 +209,8 @@ public final class TreeWriter: Sendable {
                 return (try? written.plaintext(ofPiece: number)) == nil ? nil : number
             },
             deliver: { number in
+                // Other processes see that this one is alive: what was begun before is a download.
+                self.source.pack.file.touch()
                 if let number { self.tree.withLock { $0.isWritten[number] = true } }
             })
     }
@@ -220,8 +236,7 @@ public final class TreeWriter: Sendable {
                 if let plain = self.basis?.plaintext(ofPiece: number) {
                     try self.write(plain.span, asPiece: number)
                 } else {
-                    let plain = try self.source.plaintext(
-                        ofPiece: number, ciphertext: try self.source.ciphertext(ofPiece: number))
+                    let plain = try self.source.plaintext(ofPiece: number)
                     try self.write(plain.span, asPiece: number)
                 }
                 return number

@@ -99,9 +99,6 @@ public enum Compression: String, Sendable, CaseIterable {
     case standard = "default"
     case max
 
-    /// Those that compress, the usual one first.
-    static let levels = [standard] + allCases.filter { $0 != .standard && $0.level != nil }
-
     /// The zstd level; nil leaves pieces as they are.
     var level: Int? {
         switch self {
@@ -227,7 +224,7 @@ package struct PreviousPieces: Sendable {
     /// content key could have made a catalog that describes it wrongly: nil then.
     func verifiedCiphertext(ofPiece number: Int) throws(VaultError) -> [UInt8]? {
         let ciphertext = try previous.ciphertext(ofPiece: number)
-        let isSound = (try? previous.plaintext(ofPiece: number, ciphertext: ciphertext)) != nil
+        let isSound = (try? previous.plaintext(ofPiece: number, ciphertext: ciphertext.span)) != nil
         return isSound ? ciphertext : nil
     }
 }

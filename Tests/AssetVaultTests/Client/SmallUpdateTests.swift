@@ -357,4 +357,45 @@ extension SmallUpdateTests {
         #expect(try await sent(by: client) == 0)
         try await expectContent(2, client)
     }
+
+    /// A host that sends the tail, so many bytes, and then nothing any more.
+    private func interrupt(after count: Int) async throws {
+        world.answer { $0.earlier == 1 ? .cut(after: count) : $0.earlier == 0 ? .file : .hangUp }
+        let client = try world.client { $0.retries.attempts = 1 }
+        #expect(await category { _ = try await client.fetch(.only([one])) } == .unavailable)
+        world.answer { _ in .file }
+    }
+
+    private func arrivingTrees() throws -> [FilePath] {
+        try names(in: world.place.home).filter { $0.hasSuffix(".arriving") }.map { world.place.home.appending($0) }
+    }
+
+    /// What was opened of a superseded version is reused, and is gone afterwards.
+    @Test func anEarlierArrivingTree() async throws {
+        try await interrupt(after: 500_000)
+        #expect(try arrivingTrees().count == 1)
+        try await publish(2)
+        let client = try openedClient()
+        let sent = try await sent(by: client)
+        #expect(sent > 300_000 && sent < 700_000, "\(sent)")
+        try await expectContent(2, client)
+        #expect(try arrivingTrees() == [])
+        #expect(try names(in: world.layout.ephemeral).isEmpty)
+    }
+
+    /// A process that died after it had written a piece, and before it had written the equal one.
+    @Test func aCopyThatWasNotWritten() async throws {
+        let (same, other) = (noise(400_000, seed: 21), noise(400_000, seed: 22))
+        let files = ["a": same, "b": same, "c": other]
+        try await world.publish(files)
+        try await interrupt(after: 450_000)
+        let tree = try #require(try arrivingTrees().first)
+        #expect(try FileSystem.status(of: tree.appending("a")) != nil)
+        try FileSystem.removeFile(tree.appending("b"))
+        let client = try openedClient()
+        _ = try await client.fetch()
+        for (name, bytes) in files {
+            #expect(try await client.store.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
+        }
+    }
 }
