@@ -32,6 +32,8 @@ public struct AuditReport: Sendable {
     public internal(set) var findings: [Finding] = []
     /// What was verified over several runs; nil without a memory.
     public internal(set) var coverage: AuditCoverage?
+    /// How the site grew, and what each of those runs verified; nil without a memory.
+    public internal(set) var history: AuditHistory?
     /// Bytes of all files that match their description.
     public internal(set) var verifiedBytes: UInt64 = 0
 

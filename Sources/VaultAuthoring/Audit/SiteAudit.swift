@@ -78,8 +78,8 @@ public struct SiteAudit: Sendable {
         if let root = site.location.path, let earlier {
             report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
         }
-        if let (coverage, findings) = ledger?.finish(at: report.subject) {
-            report.coverage = coverage
+        if let (coverage, history, findings) = ledger?.finish(at: report.subject) {
+            (report.coverage, report.history) = (coverage, history)
             report.findings += findings
         }
         return report

@@ -10,11 +10,13 @@ struct SeenSite {
     let roots: [VerifiedRoot]
     /// All verified roles but the root.
     let documents: [MetadataDocument]
+    let snapshotVersion: Int64
     private let site: Site
 
     init(_ tree: TargetTree, at site: Site, pinnedRoot: [UInt8]?) async {
         self.site = site
         let chain = tree.chain
+        snapshotVersion = chain.snapshot.version
         documents =
             [chain.timestamp.document, chain.snapshot.document] + tree.targetsRoles.map(\.document)
         let all = (try? await RootHistory(fromFirstRootOf: site, upTo: chain.root.version)?.roots) ?? []

@@ -93,13 +93,20 @@ final class TestVault {
     }
 
     func audit(
-        pinned: Bool = true, keyed: Bool = false, by others: FileKeyProvider? = nil
+        pinned: Bool = true, keyed: Bool = false, by others: FileKeyProvider? = nil,
+        remembering ledger: AuditLedger? = nil
     ) async throws -> AuditReport {
         let root: [UInt8]? = pinned ? try trustedRoot : nil
         let site = Site(SiteLocation(path: site), transport: FileTransport())
         return await SiteAudit(
-            of: site, pinnedRoot: root, keys: others ?? (keyed ? keys : nil), scratch: place.path, now: now
+            of: site, pinnedRoot: root, keys: others ?? (keyed ? keys : nil), scratch: place.path, now: now,
+            ledger: ledger
         ).run()
+    }
+
+    /// The memory of the site's audits.
+    func ledger(_ budget: AuditBudget = AuditBudget()) throws -> AuditLedger {
+        try AuditLedger(at: place.path.appending("audit.json"), budget: budget, overdueDays: 14, now: now)
     }
 
     /// What an audit of the site at a host finds; it leaves nothing behind.
