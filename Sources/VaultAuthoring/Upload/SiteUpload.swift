@@ -136,6 +136,9 @@ public struct SiteUpload: Sendable {
         for part in [files.filter { $0.hasPrefix("targets/") }, files.filter { $0.hasPrefix("metadata/") }]
         where !part.isEmpty {
             try await destination.remove(part)
+            #if DEBUG
+                FailPoint.reach("upload")
+            #endif
         }
         let left = try await destination.sizes()
         let rest = files.filter { left[$0] != nil }
