@@ -12,6 +12,8 @@ struct HostedFile {
     let transport: any Transport
     /// Where downloads are kept while they are looked at.
     let scratch: FilePath
+    /// Of all files that come from this host.
+    var meter = ThroughputMeter()
 
     /// The file where it lies in a folder; from a host a copy without a name, which is gone when it is closed, even if this process
     /// is killed. The bytes are not verified yet, but never more than the signed length.
@@ -32,7 +34,7 @@ struct HostedFile {
         let file = try OpenFile(namelessIn: scratch)
         let hosted = RemoteFile(
             location, of: target.path, length: target.length, transport: transport,
-            remedy: "upload the publisher's copy of it")
+            remedy: "upload the publisher's copy of it", meter: meter)
         try await hosted.read(0..<target.length) { (bytes, offset) throws(VaultError) in
             try file.write(bytes.span, at: offset)
             progress(offset + UInt64(bytes.count))

@@ -18,6 +18,8 @@ public struct SiteAudit: Sendable {
     private let expiryNotice: Int?
     private let mirrors: [Site]
     private let ledger: AuditLedger?
+    /// Of all files: a host that is slow for each of many keeps the audit no longer than one that is slow for one.
+    private let meter = ThroughputMeter()
 
     /// - Parameters:
     ///   - pinnedRoot: a root file that the reader trusts. Without one the audit shows that the site is consistent, and
@@ -222,7 +224,7 @@ public struct SiteAudit: Sendable {
         _ target: TargetRecord, at location: SiteLocation, _ observe: (AuditProgress) -> Void
     ) async throws(VaultError) -> OpenFileReference {
         try await HostedFile(
-            target: target, location: location, transport: site.transport, scratch: scratch
+            target: target, location: location, transport: site.transport, scratch: scratch, meter: meter
         ).open { done in
             observe(AuditProgress(step: .fetching, pack: target.path, done: done, total: target.length))
         }

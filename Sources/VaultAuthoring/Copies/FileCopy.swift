@@ -120,12 +120,15 @@ private struct PackArrival {
     private let pack: PackManifest
     private let source: RemoteFile
     private var failures: HostFailures
+    private var budget: TransferBudget
     private var others: ArraySlice<PackFile>
     private(set) var fetched: UInt64 = 0
 
     init(_ pack: PackManifest, from source: RemoteFile, reusing others: [PackFile]) {
         (self.pack, self.source, self.others) = (pack, source, others[...])
         failures = source.noFailures
+        budget = TransferBudget(
+            of: source.location.description, length: pack.length, parts: UInt64(pack.pieceCount))
     }
 
     /// Fills the file, and saves it.
@@ -141,6 +144,7 @@ private struct PackArrival {
             }
             guard let wanted = try assembly.wanted() else { break }
             let before = assembly.receivedLength
+            try budget.takeRequest()
             do throws(TransferFailure) {
                 let part = isForAll && assembly.isEmpty ? nil : wanted
                 try await receive(try await source.open(part), into: &assembly, observe)
@@ -166,14 +170,18 @@ private struct PackArrival {
         _ content: RemoteFile.Content, into assembly: inout PackAssembly, _ observe: (UInt64) -> Void
     ) async throws(TransferFailure) {
         let body = BodyReader(content.body)
-        var count: UInt64 = 0
-        defer { fetched += count }
+        var (count, budget) = (UInt64(0), budget)
+        defer {
+            fetched += count
+            self.budget = budget
+        }
         do throws(VaultError) {
             let wrong = try await assembly.receive(
                 at: content.range.lowerBound,
                 from: IncomingBytes { () async throws(VaultError) in try await body.next() },
                 check: { (bytes: [UInt8]) throws(VaultError) in
                     count += UInt64(bytes.count)
+                    try budget.take(bytes.count)
                     guard count <= UInt64(content.range.count) else { throw wrongBytes }
                 }, progress: observe)
             guard try await assembly.verifyTail(), wrong == 0 else { throw wrongBytes }

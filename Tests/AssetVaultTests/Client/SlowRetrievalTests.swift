@@ -159,18 +159,6 @@ import VaultTransport
         #expect(world.server.packBytes - before < World.one.count)
     }
 
-    @Test func requestsAreLimited() throws {
-        let pack = try pack("a", bytes: 1_000)
-        var budget = TransferBudget(of: pack)
-        for _ in 0..<66 { try budget.takeRequest() }
-        #expect(throws: VaultError.self) { try budget.takeRequest() }
-        budget = TransferBudget(of: pack)
-        try budget.take(1 << 20 + 2_000)
-        try budget.takeRequest()
-        #expect(throws: VaultError.self) { try budget.take(1) }
-        #expect(throws: VaultError.self) { try budget.takeRequest() }
-    }
-
     /// How fast a host sends is measured over all its answers for a pack, and those of another mirror by themselves.
     @Test func aHostIsMeasuredAsAWhole() async throws {
         world.answer { _ in .cut(after: 70_000) }
