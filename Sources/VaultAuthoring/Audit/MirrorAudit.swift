@@ -7,17 +7,17 @@ import VaultTransport
 struct MirrorAudit {
     private let mirror: Site
     private let tree: TargetTree
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private var place: String { mirror.location.description }
 
     /// - Parameter tree: of the site that is audited.
-    init(of mirror: Site, against tree: TargetTree, pinnedRoot: [UInt8]?) {
+    init(of mirror: Site, against tree: TargetTree, pinnedRoot: VerifiedRoot?) {
         (self.mirror, self.tree, self.pinnedRoot) = (mirror, tree, pinnedRoot)
     }
 
     func findings() async -> [Finding] {
         // Another site's own first root proves nothing.
-        let root = pinnedRoot ?? tree.chain.root.bytes
+        let root = pinnedRoot ?? tree.chain.root
         let found: TargetTree
         do throws(VaultError) {
             found = try await TargetTree.verifying(mirror, pinnedRoot: root, now: .earliest)

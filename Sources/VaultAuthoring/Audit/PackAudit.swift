@@ -15,7 +15,7 @@ public struct PackAudit: Sendable {
         /// A file without a signature.
         case manifest(FilePath)
         /// A site's metadata, and the root that it must follow from, if the reader has one.
-        case site(Site, pinnedRoot: [UInt8]?)
+        case site(Site, pinnedRoot: VerifiedRoot?)
     }
 
     private let path: FilePath

@@ -11,7 +11,7 @@ import VaultTransport
 /// error in one file never keeps the others from being verified.
 public struct SiteAudit: Sendable {
     private let site: Site
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private let keys: (any KeyProvider)?
     private let scratch: FilePath
     private let now: UTCTime
@@ -22,7 +22,7 @@ public struct SiteAudit: Sendable {
     private let meter = ThroughputMeter()
 
     /// - Parameters:
-    ///   - pinnedRoot: a root file that the reader trusts. Without one the audit shows that the site is consistent, and
+    ///   - pinnedRoot: a root that the reader trusts. Without one the audit shows that the site is consistent, and
     ///     not whose it is.
     ///   - keys: nil for an audit without any key.
     ///   - scratch: an existing folder for one downloaded pack at a time; unused for a site that is a folder.
@@ -31,7 +31,7 @@ public struct SiteAudit: Sendable {
     ///   - mirrors: other hosts of the site, which are compared with it.
     ///   - ledger: what earlier audits of the site found; by it only a part may be verified.
     public init(
-        of site: Site, pinnedRoot: [UInt8]?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime,
+        of site: Site, pinnedRoot: VerifiedRoot?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime,
         expiryNotice: Int? = nil, mirrors: [Site] = [], ledger: AuditLedger? = nil
     ) {
         self.site = site

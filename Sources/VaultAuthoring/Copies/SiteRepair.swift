@@ -13,14 +13,14 @@ public import VaultSite
 public struct SiteRepair: Sendable {
     private let folder: FilePath
     private let mirror: Site
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private let now: UTCTime
 
     /// - Parameters:
     ///   - mirror: another host of the site, or a folder with a copy of it. It is not trusted.
     ///   - pinnedRoot: a root that the site must follow from; nil for the folder's own first one.
     ///   - now: the moment at which the mirror's timestamp may not have expired, where it is needed.
-    public init(of folder: FilePath, from mirror: Site, pinnedRoot: [UInt8]?, now: UTCTime) {
+    public init(of folder: FilePath, from mirror: Site, pinnedRoot: VerifiedRoot?, now: UTCTime) {
         self.folder = folder
         self.mirror = mirror
         self.pinnedRoot = pinnedRoot
@@ -101,19 +101,18 @@ extension SiteRepair {
         let own = MetadataFolder(folder.appending("metadata"))
         var found = pinnedRoot
         if found == nil { found = try own.firstRoot }
-        let first = MetadataRole.root.hostedName(version: 1)
-        guard let bytes = found else {
+        guard let pinned = found else {
             throw VaultError(
-                .usage, "without its first root it is not known whose site this is", at: own.place(of: first),
+                .usage, "without its first root it is not known whose site this is",
+                at: own.place(of: MetadataRole.root.hostedName(version: 1)),
                 remedy: "give the site's root file")
         }
-        let pinned = try VerifiedRoot(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: first))
         return await SoundMetadata(in: own, or: mirror, pinned: pinned)
     }
 
     /// What the folder's timestamp lists; without a sound one, what the mirror's does.
     private func tree(of metadata: inout SoundMetadata) async throws(VaultError) -> TargetTree {
-        let pin = metadata.roots.first?.bytes
+        let pin = metadata.roots.first
         let isOwn = metadata.hasTimestamp
         let now = isOwn ? UTCTime.earliest : now
         var tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)

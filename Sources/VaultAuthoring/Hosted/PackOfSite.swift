@@ -20,7 +20,7 @@ public struct PackOfSite: Sendable {
     /// - Throws: `missing` for a pack that is not listed, `key` where the names are opaque and no given key opens their table,
     ///   `untrusted`, `corrupt` for another file than the one that was signed for.
     public func file(
-        of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
+        of name: PackID, in channel: Channel, pinnedRoot: VerifiedRoot, keys: (any KeyProvider)?, now: UTCTime
     ) async throws(VaultError) -> PackFile {
         let (pack, chain) = try await listed(name, in: channel, pinnedRoot, keys, now)
         return try await file(of: pack, in: chain)
@@ -28,14 +28,14 @@ public struct PackOfSite: Sendable {
 
     /// The same version without its pieces, which ``HostedPack/read(_:of:_:)`` fetches.
     public func part(
-        of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
+        of name: PackID, in channel: Channel, pinnedRoot: VerifiedRoot, keys: (any KeyProvider)?, now: UTCTime
     ) async throws(VaultError) -> HostedPack {
         let (pack, chain) = try await listed(name, in: channel, pinnedRoot, keys, now)
         return try await HostedPack(pack, at: site, in: chain, scratch: scratch)
     }
 
     private func listed(
-        _ name: PackID, in channel: Channel, _ pinnedRoot: [UInt8], _ keys: (any KeyProvider)?, _ now: UTCTime
+        _ name: PackID, in channel: Channel, _ pinnedRoot: VerifiedRoot, _ keys: (any KeyProvider)?, _ now: UTCTime
     ) async throws(VaultError) -> (pack: PackManifest, chain: TrustChain) {
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
         let published = try PublishedPacks(of: tree, in: channel)

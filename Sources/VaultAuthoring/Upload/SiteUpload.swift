@@ -12,7 +12,7 @@ import VaultFileSystem
 public struct SiteUpload: Sendable {
     private let site: FilePath
     private let destination: any UploadDestination
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private let scratch: FilePath
     private let now: UTCTime
     private let prunes: Bool
@@ -24,7 +24,7 @@ public struct SiteUpload: Sendable {
     ///   - now: the moment at which no metadata may have expired.
     ///   - prunes: whether the destination loses, at last, what was pruned from the site: see ``HostPruning``.
     public init(
-        of site: FilePath, to destination: any UploadDestination, pinnedRoot: [UInt8]?, scratch: FilePath,
+        of site: FilePath, to destination: any UploadDestination, pinnedRoot: VerifiedRoot?, scratch: FilePath,
         now: UTCTime, prunes: Bool = false
     ) {
         self.site = site

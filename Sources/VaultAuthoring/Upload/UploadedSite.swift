@@ -39,7 +39,7 @@ struct UploadedSite {
     ///   taken a number; `corrupt` for one that is incomplete.
     init(
         in folder: FilePath, to destination: any UploadDestination, hosted: inout HostedMetadata,
-        pinnedRoot: [UInt8]?, now: UTCTime
+        pinnedRoot: VerifiedRoot?, now: UTCTime
     ) async throws(VaultError) {
         self.folder = folder
         self.destination = destination
@@ -73,7 +73,7 @@ struct UploadedSite {
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
         if let seen, age?.isOfPresentKeys == true { try metadata.requireDescent(from: seen) }
 
-        let pin = pinnedRoot ?? roots.first?.bytes
+        let pin = pinnedRoot ?? roots.first
         tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
         guard newest.usesConsistentSnapshots else {
             throw VaultError(
@@ -82,7 +82,7 @@ struct UploadedSite {
         }
         try await age?.requireNothingNewer(than: tree, in: &hosted)
         warnings = try Self.warnings(of: tree) + (age?.warnings ?? [])
-        rootsComeLast = await Self.rootsComeLast(metadata, pin, after: seen, under: known, newest: newest)
+        rootsComeLast = await Self.rootsComeLast(metadata, after: seen, under: known, newest: newest)
         if seen != nil, hostedVersion < newest.version, !rootsComeLast {
             warnings.append(
                 .warning(
@@ -96,7 +96,7 @@ struct UploadedSite {
             ? []
             : Set(
                 (try? await TargetTree.verifying(
-                    hosted.folder, pinnedRoot: roots.first?.bytes, now: .earliest))?
+                    hosted.folder, pinnedRoot: roots.first, now: .earliest))?
                     .recordsOfAllChannels.map(\.hostedPath) ?? [])
         earlierMetadata = try findEarlierMetadata()
     }
@@ -146,14 +146,14 @@ extension UploadedSite {
     }
 
     private static func rootsComeLast(
-        _ metadata: UploadedMetadata, _ pin: [UInt8]?, after seen: SeenMetadata?, under known: [VerifiedRoot],
+        _ metadata: UploadedMetadata, after seen: SeenMetadata?, under known: [VerifiedRoot],
         newest: VerifiedRoot
     ) async -> Bool {
         guard let seen, let last = known.last, last.version < newest.version else { return false }
         var without = metadata
         without.lastRoot = last.version
         do throws(VaultError) {
-            let tree = try await TargetTree.verifying(without, pinnedRoot: known.first?.bytes, now: .earliest)
+            let tree = try await TargetTree.verifying(without, pinnedRoot: known.first, now: .earliest)
             guard tree.refusals.allSatisfy({ !OwnRoles.contains($0.role) }),
                 let rest = try await SeenMetadata(in: without, under: known)
             else { return false }

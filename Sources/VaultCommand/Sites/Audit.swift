@@ -154,7 +154,7 @@ struct Audit: LongCommand {
         }
     }
 
-    private func pinnedRoot() throws(VaultError) -> [UInt8]? {
+    private func pinnedRoot() throws(VaultError) -> VerifiedRoot? {
         try manifestOptions.trust.root()
     }
 }

@@ -2,6 +2,7 @@ import FaultServer
 import Synchronization
 import SystemPackage
 import Testing
+import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultFileSystem
@@ -83,7 +84,8 @@ import VaultTransport
                     transport: PackTransport(
                         base: SchemeTransport(), packs: transport(window: .milliseconds(300)))),
                 in: FilePath(world.place.root).appending("copy"),
-                pinnedRoot: try world.place.trustedRoot, scratch: FilePath(world.place.root),
+                pinnedRoot: try VerifiedRoot(trustedRootFile: world.place.trustedRoot),
+                scratch: FilePath(world.place.root),
                 now: .now)
             let error = await #expect(throws: VaultError.self) { try await copy.run() }
             #expect(error?.category == .unavailable)

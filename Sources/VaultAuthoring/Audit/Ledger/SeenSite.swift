@@ -13,7 +13,7 @@ struct SeenSite {
     let snapshotVersion: Int64
     private let site: Site
 
-    init(_ tree: TargetTree, at site: Site, pinnedRoot: [UInt8]?) async {
+    init(_ tree: TargetTree, at site: Site, pinnedRoot: VerifiedRoot?) async {
         self.site = site
         let chain = tree.chain
         snapshotVersion = chain.snapshot.version
@@ -23,10 +23,7 @@ struct SeenSite {
         if all.last?.digest == chain.root.digest {
             roots = all
         } else {
-            let pinned = pinnedRoot.flatMap {
-                try? UnverifiedMetadata(parsing: $0, as: .root, place: "trusted root")
-            }.flatMap { try? VerifiedRoot(pinning: $0) }
-            roots = [pinned, chain.root].compactMap(\.self)
+            roots = [pinnedRoot, chain.root].compactMap(\.self)
         }
     }
 
