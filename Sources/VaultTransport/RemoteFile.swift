@@ -86,7 +86,7 @@ public struct RemoteFile: Sendable {
 
     /// Waits before the next attempt. Throws the failure where none should be made, and when the task is cancelled.
     package func wait(after failure: TransferFailure, _ failures: HostFailures) async throws(VaultError) {
-        try await RetryPolicy().wait(after: failure, failures: failures.count, at: location)
+        try await RetryPolicy().wait(after: failure, failures, at: location)
     }
 
     /// One request for what is missing. True when the host sent the whole file.

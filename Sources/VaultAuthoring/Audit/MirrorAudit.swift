@@ -33,21 +33,16 @@ struct MirrorAudit {
 
     private func age(of found: TargetTree) -> [Finding] {
         let (ours, theirs) = (tree.chain.timestamp, found.chain.timestamp)
-        let versions = "has timestamp version \(theirs.version), and the site \(ours.version)"
         if theirs.version < ours.version {
             return [
                 .warning(
                     "mirror-behind",
-                    "it \(versions): clients that know the newer one refuse it, others learn of the update late",
+                    "it has timestamp version \(theirs.version), and the site \(ours.version): clients that know the newer one refuse it, others learn of the update late",
                     at: place, remedy: "copy the site to it again")
             ]
         }
         if theirs.version > ours.version {
-            return [
-                .warning(
-                    "mirror-ahead", "it \(versions): clients of the mirror refuse the site",
-                    at: place, remedy: "bring the site to the newest state")
-            ]
+            return [.mirrorAhead(theirs.version, of: ours.version, at: place)]
         }
         return ours.bytes == theirs.bytes
             ? [] : [differing(MetadataRole.timestamp.fileName, "timestamp version \(ours.version)")]

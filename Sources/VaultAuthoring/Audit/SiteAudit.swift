@@ -207,7 +207,7 @@ public struct SiteAudit: Sendable {
             let location = try site.location(of: target, in: chain)
             place = location.description
             let file = try await open(target, at: location, observe)
-            try HostedFile.verify(file, as: target, at: place)
+            try target.verify(file, at: place)
             let isOurs = PackManifest.format(of: target.json) == PackManifest.format
             return [
                 Finding(
@@ -223,7 +223,7 @@ public struct SiteAudit: Sendable {
     private func open(
         _ target: TargetRecord, at location: SiteLocation, _ observe: (AuditProgress) -> Void
     ) async throws(VaultError) -> OpenFileReference {
-        try await HostedFile(
+        try await TargetFile(
             target: target, location: location, transport: site.transport, scratch: scratch, meter: meter
         ).open { done in
             observe(AuditProgress(step: .fetching, pack: target.path, done: done, total: target.length))

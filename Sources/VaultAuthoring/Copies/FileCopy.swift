@@ -18,16 +18,23 @@ struct FileCopy {
     /// What has arrived; an interrupted copy continues in it.
     let partial: FilePath
 
-    var isSound: Bool { target.isSound(at: path) }
-
-    /// Makes the file. Sound pieces of a damaged file and of other versions are used again; the rest is fetched.
+    /// Makes the file, unless it is there and sound: then it is not touched.
     ///
-    /// - Parameters:
-    ///   - others: other versions of a pack.
-    ///   - observe: called with the bytes that are there.
-    /// - Returns: the number of bytes that were fetched.
+    /// - Parameter others: other versions of a pack.
+    /// - Returns: the number of bytes that were fetched; nil for a sound file.
     /// - Throws: `busy` while another process makes it; `corrupt` where the source has another file.
-    func make(reusing others: [PackFile], _ observe: (UInt64) -> Void) async throws(VaultError) -> UInt64 {
+    func complete(
+        reusing others: [PackFile] = [], _ observe: (AuditProgress) -> Void
+    ) async throws(VaultError) -> UInt64? {
+        observe(AuditProgress(step: .checking, target, done: 0))
+        guard !target.isSound(at: path) else { return nil }
+        return try await make(reusing: others) { observe(AuditProgress(step: .fetching, target, done: $0)) }
+    }
+
+    /// Sound pieces of a damaged file and of other versions are used again; the rest is fetched.
+    private func make(
+        reusing others: [PackFile], _ observe: (UInt64) -> Void
+    ) async throws(VaultError) -> UInt64 {
         let file = try claim()
         let fetched: UInt64
         if let pack = try? ListedPack(target).pack {
@@ -44,7 +51,7 @@ struct FileCopy {
         } else {
             fetched = try await download(to: file, observe)
         }
-        do throws(VaultError) { try HostedFile.verify(file, as: target, at: location.description) } catch {
+        do throws(VaultError) { try target.verify(file, at: location.description) } catch {
             // It would be wrong again.
             try? FileSystem.removeFile(partial)
             throw error
@@ -194,25 +201,5 @@ private struct PackArrival {
         VaultError(
             .corrupt, "the host sends other bytes than were signed", at: source.location.description,
             remedy: "name another host of the site, and audit this one")
-    }
-}
-
-extension TargetRecord {
-    /// Whether a file is there with the signed length and digest. What can't be read is damaged.
-    func isSound(at path: FilePath) -> Bool {
-        guard let file = try? OpenFile(reading: path) else { return false }
-        return (try? file.hasContent(length: length, hashes.sha256)) ?? false
-    }
-}
-
-extension TargetTree {
-    /// The files of a site's hosts, each once.
-    var hostedRecords: [TargetRecord] {
-        var known: Set<String> = []
-        return recordsOfAllChannels.filter { record in
-            // A team may list what is not a pack. Clients find none of it, and the site has no copy.
-            (PackID(targetPath: record.path) != nil || OwnRoles.contains(record.signer ?? .targets))
-                && known.insert(record.hostedPath).inserted
-        }
     }
 }

@@ -63,14 +63,10 @@ struct SiteFiles: ~Copyable {
     mutating func complete(
         _ target: TargetRecord, _ observe: (AuditProgress) -> Void
     ) async throws(VaultError) -> Bool {
-        let copy = try copy(of: target)
-        observe(AuditProgress(step: .checking, target, done: 0))
-        if copy.isSound { return false }
-        let pack = try? ListedPack(copy.target).pack
+        let pack = try? ListedPack(target).pack
         let others = pack.flatMap { present[$0.contentKeyID] } ?? []
-        fetchedBytes += try await copy.make(reusing: others) {
-            observe(AuditProgress(step: .fetching, copy.target, done: $0))
-        }
+        guard let fetched = try await copy(of: target).complete(reusing: others, observe) else { return false }
+        fetchedBytes += fetched
         return true
     }
 

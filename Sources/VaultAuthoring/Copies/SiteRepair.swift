@@ -81,15 +81,11 @@ public struct SiteRepair: Sendable {
             transport: mirror.transport, path: path,
             partial: path.removingLastComponent().appending(".\(pack.sha256.hex).part"))
         var report = RepairReport(subject: path)
-        observe(AuditProgress(step: .checking, target, done: 0))
-        guard !copy.isSound else {
+        if let fetched = try await copy.complete(observe) {
+            (report.fetchedBytes, report.repaired) = (fetched, [path])
+        } else {
             report.soundCount = 1
-            return report
         }
-        report.fetchedBytes = try await copy.make(reusing: []) {
-            observe(AuditProgress(step: .fetching, target, done: $0))
-        }
-        report.repaired = [path]
         return report
     }
 }
@@ -158,15 +154,7 @@ extension SiteRepair {
             let found = try? UnverifiedMetadata(parsing: bytes, as: role, place: role.fileName),
             roots.last?.trust(in: .timestamp).isMet(by: found) == true, found.document.version > version
         else { return [] }
-        return [
-            .warning(
-                "mirror-ahead",
-                "the mirror has timestamp version \(found.document.version), and the site \(version), whose state was repaired",
-                at: mirror.place(of: role.fileName),
-                remedy:
-                    "if the site was not meant to go back, bring it to the newest state with 'mirror' or 'upload'"
-            )
-        ]
+        return [.mirrorAhead(found.document.version, of: version, at: mirror.place(of: role.fileName))]
     }
 
     /// Writes what differs, each file before those that list it; and earlier files that are damaged.

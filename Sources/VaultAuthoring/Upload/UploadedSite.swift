@@ -173,17 +173,12 @@ extension UploadedSite {
         let metadata =
             roots.map(\.document.hostedName) + tree.targetsRoles.map(\.document.hostedName)
             + [tree.chain.snapshot.document.hostedName]
-        let targets = tree.recordsOfAllChannels.filter { isNeeded($0) }.map { "targets/\($0.hostedPath)" }
+        let targets = tree.hostedRecords.map { "targets/\($0.hostedPath)" }
         for path in metadata.map({ "metadata/\($0)" }) + targets
         where try !FileSystem.exists(folder.appending(path)) {
             return path
         }
         return nil
-    }
-
-    /// A team may list what is not a pack. Clients find none of it, and the site has no copy.
-    private func isNeeded(_ record: TargetRecord) -> Bool {
-        PackID(targetPath: record.path) != nil || OwnRoles.contains(record.signer ?? .targets)
     }
 
     private var local: MetadataFolder { metadata.site }
@@ -285,7 +280,7 @@ extension UploadedSite {
             observe(UploadProgress(.verifying, done))
             files.append(file)
         }
-        for record in tree.hostedRecords where isNeeded(record) { try add(record, isCurrent: true) }
+        for record in tree.hostedRecords { try add(record, isCurrent: true) }
         let signers = PackSigners(under: roots, of: tree)
         for file in earlierMetadata.sorted(by: { $0.version > $1.version })
         where file.role?.type == .targets {

@@ -5,8 +5,8 @@ import VaultBase
 import VaultFileSystem
 import VaultTransport
 
-/// Gives access to a target's file, wherever it is hosted.
-struct HostedFile {
+/// The file of a target, wherever it is hosted.
+struct TargetFile {
     let target: TargetRecord
     let location: SiteLocation
     let transport: any Transport
@@ -41,15 +41,21 @@ struct HostedFile {
         }
         return OpenFileReference(file)
     }
+}
 
-    /// Throws `corrupt` unless the file has its signed length and digest.
-    static func verify(_ file: OpenFileReference, as target: TargetRecord, at place: String)
-        throws(VaultError)
-    {
-        guard try file.file.hasContent(length: target.length, target.hashes.sha256) else {
+extension TargetRecord {
+    /// Throws `corrupt` unless the file has the signed length and digest.
+    func verify(_ file: OpenFileReference, at place: String) throws(VaultError) {
+        guard try file.file.hasContent(length: length, hashes.sha256) else {
             throw VaultError(
                 .corrupt, "the file is not the one that was signed for", at: place,
                 remedy: "put the publisher's copy of it there again", code: "wrong-file")
         }
+    }
+
+    /// Whether a file is there with the signed length and digest. What can't be read is damaged.
+    func isSound(at path: FilePath) -> Bool {
+        guard let file = try? OpenFile(reading: path) else { return false }
+        return (try? file.hasContent(length: length, hashes.sha256)) ?? false
     }
 }
