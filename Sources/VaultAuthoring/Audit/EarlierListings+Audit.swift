@@ -29,7 +29,7 @@ extension EarlierListings {
 
     /// Verifies a file in the site's folder. Without a problem it is noted as one that can be removed.
     static func examine(
-        _ listing: Listing, at site: Site, in chain: TrustChain, _ observe: (AuditProgress) -> Void
+        _ listing: Listing, at site: Site, in chain: TrustChain, _ observe: (WorkProgress) -> Void
     ) async -> [Finding] {
         var place = listing.target.path
         do throws(VaultError) {
@@ -50,7 +50,7 @@ extension EarlierListings {
     /// Every byte is compared with what was signed. Keys are not used: those of that time may be others.
     private static func problems(
         of file: OpenFileReference, at place: String, as target: TargetRecord,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> [Finding] {
         if let pack = try? ListedPack(target).pack {
             return await PackExamination(place: place, manifest: pack, keys: nil).run(on: file, observe)

@@ -45,7 +45,7 @@ public struct SiteAudit: Sendable {
     }
 
     /// - Parameter observe: called with the progress.
-    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async -> AuditReport {
+    public func run(_ observe: (WorkProgress) -> Void = { _ in }) async -> AuditReport {
         var report = AuditReport(subject: site.location.description)
         guard
             let tree = await report.establishTrust(
@@ -90,7 +90,7 @@ public struct SiteAudit: Sendable {
     /// Verifies the listed files, in their order, or those whose turn it is.
     private func examine(
         _ published: PublishedPacks, and earlier: EarlierListings?, of tree: TargetTree,
-        _ report: inout AuditReport, _ observe: (AuditProgress) -> Void
+        _ report: inout AuditReport, _ observe: (WorkProgress) -> Void
     ) async {
         let own = published.packs.lazy.filter { $0.team == nil }.map(\.pack).keyIDsByUse
         let keys = keys.map { CachingKeyProvider($0, reservingFor: own) }
@@ -104,13 +104,20 @@ public struct SiteAudit: Sendable {
         report.findings += earlier?.findings ?? []
         let mayList = !tree.refusals.isEmpty || report.findings.contains { $0.code == "rolled-back" }
         let order = ledger?.schedule(files.map(\.target), withKeys: keys != nil, keepsUnlisted: mayList)
-        for index in order ?? Array(files.indices) where ledger?.admitsAnother ?? true {
+        let indices = order ?? Array(files.indices)
+        let expected = ledger?.expected(indices.lazy.map { files[$0].target.length }) ?? indices.count
+        var work = WholeWork(
+            indices.prefix(expected).map { ($0, files[$0].target.length) },
+            steps: steps(withKeys: keys != nil))
+        for index in indices where ledger?.admitsAnother ?? true {
             let file = files[index]
             var findings: [Finding] = []
             var isOpened = false
             switch file {
             case .pack(let listing):
-                var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)
+                var pack = await examine(listing, in: tree.chain, openedWith: keys) {
+                    observe(work.adding($0, of: index))
+                }
                 (findings, isOpened) = (pack.findings, pack.verifiedEntries != nil)
                 pack.name = names?[listed: listing.pack.id]?.name
                 for role in Set([.targets, listing.team ?? .targets]) {
@@ -122,10 +129,13 @@ public struct SiteAudit: Sendable {
                 report.append(pack)
             case .skipped(let skipped):
                 findings = await examine(
-                    skipped.target, skippedBecause: skipped.reason, in: tree.chain, observe)
+                    skipped.target, skippedBecause: skipped.reason, in: tree.chain
+                ) { observe(work.adding($0, of: index)) }
                 report.append(findings, of: skipped.target)
             case .earlier(let listing):
-                findings = await EarlierListings.examine(listing, at: site, in: tree.chain, observe)
+                findings = await EarlierListings.examine(listing, at: site, in: tree.chain) {
+                    observe(work.adding($0, of: index))
+                }
                 report.append(findings.filter { $0.severity != .note }, of: listing.target)
                 notes += findings.filter { $0.severity == .note }
             }
@@ -133,6 +143,11 @@ public struct SiteAudit: Sendable {
         }
         report.findings += Finding.first(
             of: notes, kind: "files that only earlier metadata lists", at: report.subject)
+    }
+
+    /// Of each file.
+    private func steps(withKeys: Bool) -> [WorkProgress.Step] {
+        (site.location.path == nil ? [.fetching] : []) + [.checking] + (withKeys ? [.opening] : [])
     }
 
     /// The vault's own are in its targets, and concern teams, too; a team's own are in its role.
@@ -178,7 +193,7 @@ public struct SiteAudit: Sendable {
 
     private func examine(
         _ listing: ListedPack, in chain: TrustChain, openedWith keys: (any KeyProvider)?,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async -> AuditedPack {
         var place = listing.target.path
         do throws(VaultError) {
@@ -200,7 +215,7 @@ public struct SiteAudit: Sendable {
     /// A target that is not a pack for this program still has its signed length and digest.
     private func examine(
         _ target: TargetRecord, skippedBecause reason: String, in chain: TrustChain,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async -> [Finding] {
         var place = target.path
         do throws(VaultError) {
@@ -221,12 +236,12 @@ public struct SiteAudit: Sendable {
     }
 
     private func open(
-        _ target: TargetRecord, at location: SiteLocation, _ observe: (AuditProgress) -> Void
+        _ target: TargetRecord, at location: SiteLocation, _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> OpenFileReference {
         try await TargetFile(
             target: target, location: location, transport: site.transport, scratch: scratch, meter: meter
         ).open { done in
-            observe(AuditProgress(step: .fetching, pack: target.path, done: done, total: target.length))
+            observe(WorkProgress(.fetching, target, done))
         }
     }
 }

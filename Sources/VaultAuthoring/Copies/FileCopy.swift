@@ -24,11 +24,11 @@ struct FileCopy {
     /// - Returns: the number of bytes that were fetched; nil for a sound file.
     /// - Throws: `busy` while another process makes it; `corrupt` where the source has another file.
     func complete(
-        reusing others: [PackFile] = [], _ observe: (AuditProgress) -> Void
+        reusing others: [PackFile] = [], _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> UInt64? {
-        observe(AuditProgress(step: .checking, target, done: 0))
+        observe(WorkProgress(.checking, target))
         guard !target.isSound(at: path) else { return nil }
-        return try await make(reusing: others) { observe(AuditProgress(step: .fetching, target, done: $0)) }
+        return try await make(reusing: others) { observe(WorkProgress(.fetching, target, $0)) }
     }
 
     /// Sound pieces of a damaged file and of other versions are used again; the rest is fetched.

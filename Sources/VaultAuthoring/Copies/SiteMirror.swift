@@ -31,14 +31,16 @@ public struct SiteMirror: Sendable {
     }
 
     /// What would be fetched.
-    public func plan(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> MirrorReport {
+    public func plan(_ observe: (WorkProgress) -> Void = { _ in }) async throws(VaultError) -> MirrorReport {
         try requireSiteOrNothing()
         let scratch = try ScratchFolder(in: scratch)
         let state = try await newState(in: scratch.path)
         var report = state.report(of: folder, isDryRun: true)
-        for target in state.tree.hostedRecords {
+        let targets = state.tree.hostedRecords
+        var work = WholeWork(targets.map { ($0.hostedPath, $0.length) }, steps: [.checking])
+        for target in targets {
             let path = try SiteFiles.path(of: target, in: folder)
-            observe(AuditProgress(step: .checking, target, done: 0))
+            observe(work.adding(WorkProgress(.checking, target), of: target.hostedPath))
             if target.isSound(at: path) { report.keptCount += 1 } else { report.add(target) }
         }
         report.fetchedBytes = report.files.saturatingSum(\.length)
@@ -50,7 +52,7 @@ public struct SiteMirror: Sendable {
     ///   `unwritable` for a folder with other files; `corrupt` for a host that sends other bytes; `notHosted`, `unavailable`. Then the
     ///   copy is as it was, but for packs that the next run need not fetch.
     public func run(
-        pruning: Pruning? = nil, _ observe: (AuditProgress) -> Void = { _ in }
+        pruning: Pruning? = nil, _ observe: (WorkProgress) -> Void = { _ in }
     ) async throws(VaultError) -> MirrorReport {
         try requireSiteOrNothing()
         let scratch = try ScratchFolder(in: scratch)
@@ -70,7 +72,9 @@ public struct SiteMirror: Sendable {
         }
         var report = state.report(of: folder, isDryRun: false)
         if let present = state.present { files.note(PublishedPacks(ofAllChannelsOf: present).packs) }
-        for target in state.tree.hostedRecords {
+        let targets = state.tree.hostedRecords
+        files.plan(targets)
+        for target in targets {
             if try await files.complete(target, observe) { report.add(target) } else { report.keptCount += 1 }
         }
         report.fetchedBytes = files.fetchedBytes

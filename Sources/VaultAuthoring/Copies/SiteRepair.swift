@@ -31,14 +31,16 @@ public struct SiteRepair: Sendable {
     ///
     /// - Throws: what keeps it from knowing what was signed: `untrusted` where metadata can't be repaired, or the mirror is older than the
     ///   folder; also `busy`. Files that can't be repaired are in the report.
-    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> RepairReport {
+    public func run(_ observe: (WorkProgress) -> Void = { _ in }) async throws(VaultError) -> RepairReport {
         var report = RepairReport(subject: folder)
         var files = try SiteFiles(in: folder, from: mirror)
         var metadata = try await soundMetadata()
         let tree = try await tree(of: &metadata)
         if metadata.hasTimestamp { report.warnings = await newerState(than: tree, metadata.roots) }
         files.note(PublishedPacks(ofAllChannelsOf: tree).packs)
-        for target in tree.hostedRecords {
+        let targets = tree.hostedRecords
+        files.plan(targets)
+        for target in targets {
             await repair(target, with: &files, &report, observe)
         }
         // Another state is not published without its files.
@@ -55,7 +57,7 @@ public struct SiteRepair: Sendable {
 
     private func repair(
         _ target: TargetRecord, with files: inout SiteFiles, _ report: inout RepairReport,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async {
         do throws(VaultError) {
             if try await files.complete(target, observe) {
@@ -73,7 +75,7 @@ public struct SiteRepair: Sendable {
     /// - Parameter path: of the pack, which may be missing.
     public static func run(
         ofPack path: FilePath, _ pack: PackManifest, from mirror: Site,
-        _ observe: (AuditProgress) -> Void = { _ in }
+        _ observe: (WorkProgress) -> Void = { _ in }
     ) async throws(VaultError) -> RepairReport {
         let target = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         let copy = FileCopy(

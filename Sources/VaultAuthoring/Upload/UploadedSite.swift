@@ -248,11 +248,13 @@ extension UploadedSite {
     /// The files below `targets/` that the site's folder has, each verified. Throws `corrupt` for one that differs from what was
     /// signed, and for one of the newest metadata that is neither here nor, by its size, at the destination.
     func targets(
-        _ sizes: [String: UInt64], _ observe: (UploadProgress) -> Void
+        _ sizes: [String: UInt64], _ observe: (WorkProgress) -> Void
     ) throws(VaultError) -> [File] {
         let site = Site(SiteLocation(path: folder), transport: FileTransport())
         var files: [File] = []
         var known: Set<String> = []
+        let current = tree.hostedRecords
+        let total = current.saturatingSum(\.length)
         var done: UInt64 = 0
         func add(_ record: TargetRecord, isCurrent: Bool) throws(VaultError) {
             guard known.insert(record.hostedPath).inserted else { return }
@@ -277,10 +279,10 @@ extension UploadedSite {
                     remedy: "put the publisher's copy of it there again, or publish it again")
             }
             done += record.length
-            observe(UploadProgress(.verifying, done))
+            observe(WorkProgress(.verifying, nil, done, of: total))
             files.append(file)
         }
-        for record in tree.hostedRecords { try add(record, isCurrent: true) }
+        for record in current { try add(record, isCurrent: true) }
         let signers = PackSigners(under: roots, of: tree)
         for file in earlierMetadata.sorted(by: { $0.version > $1.version })
         where file.role?.type == .targets {

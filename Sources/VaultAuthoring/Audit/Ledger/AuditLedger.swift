@@ -116,6 +116,17 @@ public final class AuditLedger: Sendable {
         return ordered
     }
 
+    /// How many files of these lengths, in this order, the budget of bytes allows.
+    func expected(_ lengths: some Sequence<UInt64>) -> Int {
+        let limit = progress.withLock(\.byteLimit) ?? .max
+        var (count, bytes) = (0, UInt64(0))
+        for length in lengths where count == 0 || bytes < limit {
+            count += 1
+            bytes = [bytes, length].saturatingSum { $0 }
+        }
+        return count
+    }
+
     /// Whether the budget allows another file. One is always verified.
     var admitsAnother: Bool {
         progress.withLock { progress in
