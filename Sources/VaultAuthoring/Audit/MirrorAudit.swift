@@ -27,7 +27,27 @@ struct MirrorAudit {
         var findings = found.refusals.map { Finding($0.error.asDamage(in: mirror)) }
         findings += age(of: found)
         findings += await otherMetadata(than: found)
-        for target in found.hostedRecords { findings += await presence(of: target, in: found.chain) }
+        return findings + (await presence(of: found.hostedRecords, in: found.chain))
+    }
+
+    /// Of a mirror that fails again and again, not all files are asked for: each would cost the time of a failure.
+    private func presence(of targets: [TargetRecord], in chain: TrustChain) async -> [Finding] {
+        var findings: [Finding] = []
+        var failures = 0
+        for target in targets {
+            let found = await presence(of: target, in: chain)
+            findings += found
+            let hasFailed = found.compactMap(\.error).contains(where: RetryPolicy.isWorthRetrying)
+            failures = hasFailed ? failures + 1 : 0
+            guard failures < RetryPolicy().attempts else {
+                findings.append(
+                    Finding(
+                        .note, "not-looked-at",
+                        "it failed \(failures) times in a row, so other files were not asked for", at: place,
+                        remedy: "compare it again once it answers"))
+                break
+            }
+        }
         return findings
     }
 
