@@ -59,17 +59,20 @@ public struct RemoteFile: Sendable {
     /// it is asked again for the rest.
     ///
     /// - Returns: whether the host sent the whole file where a part was asked for; then `take` gets all of it.
-    /// - Throws: `corrupt` for a file of another length, `unavailable`, and what `take` throws.
+    /// - Throws: `corrupt` for a file of another length, `unavailable`, also for a host that sends much more than is needed, and what
+    ///   `take` throws.
     @discardableResult
     public func read(
         _ wanted: Range<UInt64>, take: ([UInt8], _ offset: UInt64) throws(VaultError) -> Void
     ) async throws(VaultError) -> Bool {
         var missing = wanted
         var failures = noFailures
+        var budget = TransferBudget(of: location.description, length: length)
         while !missing.isEmpty {
             let before = missing.count
+            try budget.takeRequest()
             do throws(TransferFailure) {
-                if try await transfer(&missing, take) { return wanted != 0..<length }
+                if try await transfer(&missing, within: &budget, take) { return wanted != 0..<length }
             } catch {
                 failures.noteFailure(after: UInt64(before - missing.count))
                 try await wait(after: error, failures)
@@ -83,18 +86,20 @@ public struct RemoteFile: Sendable {
 
     /// Waits before the next attempt. Throws the failure where none should be made, and when the task is cancelled.
     package func wait(after failure: TransferFailure, _ failures: HostFailures) async throws(VaultError) {
-        try await RetryPolicy().wait(after: failure, failures: failures.count, at: location)
+        try await RetryPolicy().wait(after: failure, failures, at: location)
     }
 
     /// One request for what is missing. True when the host sent the whole file.
     private func transfer(
-        _ missing: inout Range<UInt64>, _ take: ([UInt8], UInt64) throws(VaultError) -> Void
+        _ missing: inout Range<UInt64>, within budget: inout TransferBudget,
+        _ take: ([UInt8], UInt64) throws(VaultError) -> Void
     ) async throws(TransferFailure) -> Bool {
         let isAll = missing == 0..<length
         let (body, range) = try await open(isAll ? nil : missing)
         var position = range.lowerBound
         do throws(VaultError) {
             for try await bytes in body {
+                try budget.take(bytes.count)
                 try take(bytes, position)
                 position += UInt64(bytes.count)
                 let start = min(max(missing.lowerBound, position), missing.upperBound)

@@ -90,6 +90,14 @@ public struct RetryPolicy: Sendable {
         do { try await Task.sleep(for: pause) } catch { throw VaultError.cancelled(location.description) }
     }
 
+    /// The same for a host whose failures are counted. A pause that it asks for counts as slowness.
+    package func wait(
+        after failure: TransferFailure, _ failures: HostFailures, at location: SiteLocation
+    ) async throws(VaultError) {
+        failures.meter.count(pause: failure.retryAfter ?? .zero)
+        try await wait(after: failure, failures: failures.count, at: location)
+    }
+
     /// Whether another attempt may succeed: only where the host or the network failed.
     public static func isWorthRetrying(_ error: VaultError) -> Bool {
         error.category == .unavailable || error.category == .unreachable

@@ -33,16 +33,15 @@ extension Transport {
         at location: SiteLocation, limit: Int, meter: ThroughputMeter = ThroughputMeter(),
         retries: RetryPolicy? = nil
     ) async throws(VaultError) -> [UInt8]? {
-        var failures = 0
+        var failures = HostFailures(meter)
         while true {
             do throws(TransferFailure) {
                 return try await bytesOnce(at: location, limit: limit, meter: meter)
             } catch {
-                failures += 1
+                failures.noteFailure()
                 // Without a connection the caller gets its error at once.
                 guard let retries, error.error.category != .unreachable else { throw error.error }
-                meter.count(pause: error.retryAfter ?? .zero)
-                try await retries.wait(after: error, failures: failures, at: location)
+                try await retries.wait(after: error, failures, at: location)
             }
         }
     }

@@ -84,7 +84,7 @@ import VaultBase
         for _ in 0..<1030 { try repository.publish(.root) }
         let source = repository.source
         let chain = try await TrustChain.verifying(
-            source, pinnedRoot: repository.firstRoot, now: Repository.now)
+            source, pinnedRoot: VerifiedRoot(trustedRootFile: repository.firstRoot), now: Repository.now)
         #expect(chain.root.version == 1025)
         #expect(!source.requests.contains("1026.root.json"))
         // A client with a store continues from there.

@@ -136,12 +136,15 @@ import VaultFileSystem
         try repository.release("packs/b.avpack")
         for pin in [repository.firstRoot, repository.files["2.root.json"], nil] {
             let chain = try await TrustChain.verifying(
-                repository.source, pinnedRoot: pin, now: Repository.now)
+                repository.source, pinnedRoot: pin.map { try VerifiedRoot(trustedRootFile: $0) },
+                now: Repository.now)
             #expect(chain.versions == .init(root: 2, timestamp: 2, snapshot: 2, targets: 2))
         }
         let other = try Repository().firstRoot
         func verify(_ pin: [UInt8]?, of repository: Repository) async throws -> TrustChain {
-            try await TrustChain.verifying(repository.source, pinnedRoot: pin, now: Repository.now)
+            try await TrustChain.verifying(
+                repository.source, pinnedRoot: pin.map { try VerifiedRoot(trustedRootFile: $0) },
+                now: Repository.now)
         }
         await expectRefusal { try await verify(other, of: repository) }
         repository.files["1.root.json"] = nil

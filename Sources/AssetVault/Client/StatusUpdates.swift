@@ -19,8 +19,9 @@ public enum StatusUpdate: Sendable, Equatable {
     case diskSpaceLow(PackID, missing: UInt64)
     /// The network is metered: the pack was not requested, so it is not downloaded. A final update follows.
     case deferred(PackID)
-    /// A stored file is verified again.
-    case verifying(PackID)
+    /// Bytes of a stored pack that were verified again, and bytes in all. Where several packs are to be verified, this is reported of all of
+    /// them before the first one is read.
+    case verifying(PackID, bytes: UInt64, total: UInt64)
     /// Bytes that were opened, and bytes in all.
     case opening(PackID, bytes: UInt64, total: UInt64)
     /// The pack is moved to the next area.
@@ -35,7 +36,7 @@ public enum StatusUpdate: Sendable, Equatable {
     public var id: PackID {
         switch self {
         case .planned(let id, _, _), .began(let id), .progress(let id, _, _, _), .sentWhole(let id, _),
-            .diskSpaceLow(let id, _), .deferred(let id), .verifying(let id), .opening(let id, _, _),
+            .diskSpaceLow(let id, _), .deferred(let id), .verifying(let id, _, _), .opening(let id, _, _),
             .transferring(let id), .awaitingKey(let id, _),
             .finished(let id, _), .failed(let id, _):
             id
@@ -52,7 +53,7 @@ public enum StatusUpdate: Sendable, Equatable {
         case .sentWhole(_, let file): .sentWhole(id, file)
         case .diskSpaceLow(_, let missing): .diskSpaceLow(id, missing: missing)
         case .deferred: .deferred(id)
-        case .verifying: .verifying(id)
+        case .verifying(_, let bytes, let total): .verifying(id, bytes: bytes, total: total)
         case .opening(_, let bytes, let total): .opening(id, bytes: bytes, total: total)
         case .transferring: .transferring(id)
         case .awaitingKey(_, let error): .awaitingKey(id, naming(error))
@@ -75,7 +76,7 @@ public enum StatusUpdate: Sendable, Equatable {
         case (.progress(let id, let more, let bytes, let total), .progress(_, let written, _, _)):
             let (sum, overflows) = written.addingReportingOverflow(more)
             return .progress(id, written: overflows ? .max : sum, bytes: bytes, total: total)
-        case (.opening, .opening): return self
+        case (.opening, .opening), (.verifying, .verifying): return self
         default: return nil
         }
     }

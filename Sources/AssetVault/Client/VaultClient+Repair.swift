@@ -30,6 +30,7 @@ extension VaultClient {
         var firstError: VaultError?
         var missingKey: VaultError?
         let stager = stager(with: await store.keysOfRun(for: known), within: newAllowance)
+        await stager.announceVerification(of: known)
         for id in known {
             do throws(VaultError) {
                 if try await repairIfDamaged(id, by: stager) {

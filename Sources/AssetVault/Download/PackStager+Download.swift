@@ -151,7 +151,9 @@ extension PackStager {
         PackDownload(
             transport: network.transport(for: offer.pack.id), file: file,
             sources: DownloadSources(offer.locations, retries: retries),
-            budget: TransferBudget(of: offer.pack),
+            budget: TransferBudget(
+                of: offer.pack.id.description, length: offer.pack.length, parts: UInt64(offer.pack.pieceCount)
+            ),
             observer: observer,
             reusable: reusablePacks.pieces(
                 of: offer.pack, besides: store.layout.partialDownload(of: offer.pack), trees: trees, hasOthers: false))

@@ -8,19 +8,22 @@ extension PackStager {
     /// How the live version of a pack is damaged; nil where it is sound. Throws `.key` for an opened one whose key is missing.
     func damage(to loaded: PackRecord.Loaded) async throws(VaultError) -> VaultError? {
         let path = store.layout.version(loaded.pack, as: loaded.form)
+        func report(_ bytes: UInt64) {
+            observer(.verifying(loaded.pack.id, bytes: bytes, total: loaded.sizeToVerify))
+        }
+        defer { report(loaded.sizeToVerify) }
         do throws(VaultError) {
             switch loaded.form {
             case .sealed:
-                observer(.verifying(loaded.pack.id))
-                if try await PackFile(opening: path, as: loaded.pack).check().isSound { return nil }
+                let file = try PackFile(opening: path, as: loaded.pack)
+                if try await file.check(progress: { report($0) }).isSound { return nil }
                 return VaultError(
                     .corrupt, "pieces of it are damaged", at: loaded.pack.id.description, remedy: "repair it")
             case .opened:
                 let key = try await contentKey(of: loaded.pack)
-                observer(.verifying(loaded.pack.id))
                 let tailFile = try PackFile(opening: store.layout.tailFile(of: loaded.pack), as: loaded.pack)
                 try await OpenedTree(path, openedFrom: tailFile, key: key, isUnchanged: false)
-                    .requireSound()
+                    .requireSound { report($0) }
                 return nil
             }
         } catch {
@@ -28,6 +31,14 @@ extension PackStager {
             return VaultError(
                 .corrupt, "\(error.place): \(error.problem)", at: loaded.pack.id.description,
                 remedy: "repair it")
+        }
+    }
+
+    /// Reports the packs that will be verified, before that begins.
+    func announceVerification(of ids: [PackID]) async {
+        for id in ids {
+            guard let loaded = try? await store.journal.state(of: id).loaded else { continue }
+            observer(.verifying(id, bytes: 0, total: loaded.sizeToVerify))
         }
     }
 
@@ -179,11 +190,21 @@ extension PackStager {
         guard keys != nil else { return nil }
         do throws(VaultError) {
             let kept = OpenFileReference(try OpenFile(reading: store.layout.version(pack, as: .sealed)))
-            observer(.verifying(pack.id))
+            observer(.verifying(pack.id, bytes: 0, total: pack.length))
             return try pack.isVerified(by: kept.file) ? kept : nil
         } catch {
             guard error.isDamage else { throw error }
             return nil
+        }
+    }
+}
+
+extension PackRecord.Loaded {
+    /// In bytes.
+    fileprivate var sizeToVerify: UInt64 {
+        switch form {
+        case .sealed: pack.length
+        case .opened: pack.openedSize
         }
     }
 }

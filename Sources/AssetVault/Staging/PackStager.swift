@@ -203,7 +203,7 @@ struct PackStager: Sendable {
         async throws(VaultError) -> OpenFileReference?
     {
         guard let waiting = try store.waiting(pack.id).open(pack) else { return nil }
-        observer(.verifying(pack.id))
+        observer(.verifying(pack.id, bytes: 0, total: pack.length))
         do throws(VaultError) {
             if try pack.isVerified(by: waiting.file) { return waiting }
         } catch {

@@ -171,6 +171,7 @@ extension VaultStore {
         let stager = PackStager(
             store: store, network: NetworkGate(FileTransport(), in: store),
             keys: await keysOfRun(for: known), observer: { [self] in onUpdate(shown($0)) })
+        await stager.announceVerification(of: known)
         var found: [PackCondition] = []
         for id in known {
             guard let loaded = try await store.journal.state(of: id).loaded else {

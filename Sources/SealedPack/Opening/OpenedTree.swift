@@ -56,7 +56,9 @@ public struct OpenedTree: Sendable {
 
     /// Verifies every byte of the tree: nothing is missing, changed or added, and no other user may change it. Throws `.corrupt`
     /// at the first difference, and the errors of reading.
-    public func requireSound() async throws(VaultError) {
+    ///
+    /// - Parameter progress: called with the bytes that were verified.
+    public func requireSound(progress: (UInt64) -> Void = { _ in }) async throws(VaultError) {
         var comparison = try TreeComparison(with: root)
         for index in 0..<catalog.entryCount {
             // A verified catalog has no such entry, but the check must not skip one.
@@ -68,10 +70,14 @@ public struct OpenedTree: Sendable {
             try comparison.compare(entry)
         }
         try comparison.finish()
+        var done: UInt64 = 0
         try await runInOrder(
             0..<catalog.pieceCount, memory: { 2 * catalog.pieceRange($0).count },
-            work: { (number: Int) throws(VaultError) -> Void in _ = try plaintext(ofPiece: number) },
-            deliver: { (_: Void) in })
+            work: { (number: Int) throws(VaultError) in UInt64(try plaintext(ofPiece: number).count) },
+            deliver: { (count: UInt64) in
+                done += count
+                progress(done)
+            })
     }
 }
 

@@ -214,7 +214,7 @@ extension MetadataStore {
         for version in try storedRoots.versions().reversed() where version <= newest.version {
             guard let bytes = try storedRoots.root(version: version),
                 let root = try? VerifiedRoot(trustedRootFile: bytes), roots.contains(root),
-                let chain = try? await TrustChain.verifying(state, pinnedRoot: bytes, now: .earliest)
+                let chain = try? await TrustChain.verifying(state, pinnedRoot: root, now: .earliest)
             else { continue }
             let targets = try UnverifiedMetadata(
                 parsing: chain.targets.bytes, as: .targets, place: folder.string)

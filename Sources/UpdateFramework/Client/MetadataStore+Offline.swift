@@ -43,7 +43,8 @@ extension MetadataStore {
         do throws(VaultError) { return try await update(from: asSource, now: .earliest) } catch {
             if error.category == .busy, let pin = try storedRoots.firstRoot() {
                 // A process that has the lock, and may be stopped, has not stored a root that it verified.
-                return try await TrustChain.verifying(asSource, pinnedRoot: pin, now: .earliest)
+                return try await TrustChain.verifying(
+                    asSource, pinnedRoot: VerifiedRoot(trustedRootFile: pin), now: .earliest)
             }
             guard let chain = try? await firstEarlierState({ $0.chain }) else { throw error }
             return chain
@@ -65,7 +66,8 @@ extension MetadataStore {
         // Stores the verified bytes, as the other store may change meanwhile.
         let read = RecordingMetadataSource(other.asSource, trusting: given)
         let chain = try await TrustChain.verifying(
-            read, pinnedRoot: root, now: .earliest, notBefore: InitialTrust(files: files))
+            read, pinnedRoot: VerifiedRoot(trustedRootFile: root), now: .earliest,
+            notBefore: InitialTrust(files: files))
         try require(chain, of: other, notBefore: given)
         let adopted = AdoptedMetadata(below: folder)
         try adopted.write(read, permissions: permissions)
@@ -84,7 +86,8 @@ extension MetadataStore {
         for role in [MetadataRole.timestamp, .snapshot] { files[role] = try stored(role) }
         let source = other.asSource
         let chain = try await TrustChain.verifying(
-            source, pinnedRoot: root, now: .earliest, notBefore: InitialTrust(files: files))
+            source, pinnedRoot: VerifiedRoot(trustedRootFile: root), now: .earliest,
+            notBefore: InitialTrust(files: files))
         try require(chain, of: other, notBefore: verifiedRoot(trustedRoot))
         let workflow = TrustWorkflow(source: source, storage: InitialTrust(), now: .earliest)
         return EarlierState(chain: chain, lookup: TargetLookup(workflow))

@@ -4,24 +4,24 @@ extension TrustChain {
     /// Verifies a site from its root, and stores nothing, as for an audit.
     ///
     /// - Parameters:
-    ///   - pinnedRoot: a root file that the caller trusts. Without one the site's own `1.root.json` is used: then the
+    ///   - pinnedRoot: a root that the caller trusts. Without one the site's own `1.root.json` is used: then the
     ///     chain shows that the site is consistent, but not whose it is.
     ///   - now: the time at which nothing may have expired.
     /// - Throws: `untrusted` for any refusal, `unavailable` when the source fails or a file is missing.
     public static func verifying(
-        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
+        _ source: any MetadataSource, pinnedRoot: VerifiedRoot?, now: UTCTime
     ) async throws(VaultError) -> TrustChain {
         try await verifying(source, pinnedRoot: pinnedRoot, now: now, notBefore: InitialTrust())
     }
 
     static func verifying(
-        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime, notBefore trust: InitialTrust
+        _ source: any MetadataSource, pinnedRoot: VerifiedRoot?, now: UTCTime, notBefore trust: InitialTrust
     ) async throws(VaultError) -> TrustChain {
         let first = MetadataRole.root.hostedName(version: 1)
         let limit = MetadataRole.root.sizeLimit
         let pinned: VerifiedRoot
         if let pinnedRoot {
-            pinned = try VerifiedRoot(trustedRootFile: pinnedRoot)
+            pinned = pinnedRoot
         } else {
             guard let bytes = try await source.metadata(named: first, limit: limit) else {
                 throw VaultError(
@@ -43,7 +43,7 @@ extension TrustChain {
 extension TargetTree {
     /// Verifies a site as ``TrustChain/verifying(_:pinnedRoot:now:)`` does, and reads all delegated roles.
     public static func verifying(
-        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
+        _ source: any MetadataSource, pinnedRoot: VerifiedRoot?, now: UTCTime
     ) async throws(VaultError) -> TargetTree {
         let chain = try await TrustChain.verifying(source, pinnedRoot: pinnedRoot, now: now)
         return try await TrustWorkflow(source: source, storage: InitialTrust(), now: now).tree(of: chain)

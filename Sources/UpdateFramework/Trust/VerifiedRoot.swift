@@ -19,7 +19,7 @@ public struct VerifiedRoot: VerifiedMetadata {
     }
 
     /// Trusts a root file given by the user. Throws `.untrusted`, with the file to use instead, when it is none.
-    init(trustedRootFile bytes: [UInt8]) throws(VaultError) {
+    public init(trustedRootFile bytes: [UInt8]) throws(VaultError) {
         let place = "trusted root"
         do throws(VaultError) {
             guard bytes.count <= MetadataRole.root.sizeLimit else {

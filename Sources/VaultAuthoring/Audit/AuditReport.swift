@@ -32,6 +32,8 @@ public struct AuditReport: Sendable {
     public internal(set) var findings: [Finding] = []
     /// What was verified over several runs; nil without a memory.
     public internal(set) var coverage: AuditCoverage?
+    /// How the site grew, and what each of those runs verified; nil without a memory.
+    public internal(set) var history: AuditHistory?
     /// Bytes of all files that match their description.
     public internal(set) var verifiedBytes: UInt64 = 0
 
@@ -76,7 +78,7 @@ public struct AuditReport: Sendable {
     /// Verifies a site's metadata, and notes its roles. Nil if it can't be verified: then the report says so, and nothing that the
     /// metadata lists is examined.
     mutating func establishTrust(
-        in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime, expiryNotice: Int? = nil
+        in site: Site, from pinnedRoot: VerifiedRoot?, now: UTCTime, expiryNotice: Int? = nil
     ) async -> TargetTree? {
         let tree: TargetTree
         do throws(VaultError) {
@@ -165,7 +167,7 @@ extension VaultError {
 
     /// A site that does not follow from the given root may be one whose root is another: then the wrong file was given, or the host has
     /// another site.
-    fileprivate func asOtherRoot(than pinnedRoot: [UInt8]?, at site: Site) async -> VaultError {
+    fileprivate func asOtherRoot(than pinnedRoot: VerifiedRoot?, at site: Site) async -> VaultError {
         guard code == "not-signed", let pinnedRoot, let kept = KeptRoots(of: site, pinnedRoot: pinnedRoot),
             let other = await kept.refusalOfPinned(), other.code == "other-root"
         else { return self }

@@ -28,6 +28,17 @@ extension Finding {
             at: place, remedy: "publish the vault again")
     }
 
+    /// Another host has a newer state than the site.
+    static func mirrorAhead(_ theirs: Int64, of ours: Int64, at place: String) -> Finding {
+        .warning(
+            "mirror-ahead",
+            "the mirror has timestamp version \(theirs), and the site \(ours): clients of the mirror refuse the site",
+            at: place,
+            remedy:
+                "if the site was not meant to go back, bring it to the newest state with 'mirror' or 'upload'"
+        )
+    }
+
     /// A file that `prune` removes once no client can need it.
     static func prunable(_ problem: String, at place: String) -> Finding {
         Finding(

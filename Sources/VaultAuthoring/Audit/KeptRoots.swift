@@ -9,12 +9,9 @@ struct KeptRoots {
     private let pinned: VerifiedRoot
 
     /// Nil without a pin: then verification has begun with the first one.
-    init?(of site: Site, pinnedRoot: [UInt8]?) {
-        guard let pinnedRoot,
-            let root = try? UnverifiedMetadata(parsing: pinnedRoot, as: .root, place: "trusted root"),
-            let pinned = try? VerifiedRoot(pinning: root)
-        else { return nil }
-        (self.site, self.pinned) = (site, pinned)
+    init?(of site: Site, pinnedRoot: VerifiedRoot?) {
+        guard let pinnedRoot else { return nil }
+        (self.site, pinned) = (site, pinnedRoot)
     }
 
     /// What is wrong with the file of the pin, or with one before it.

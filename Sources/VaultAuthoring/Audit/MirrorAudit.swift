@@ -7,17 +7,17 @@ import VaultTransport
 struct MirrorAudit {
     private let mirror: Site
     private let tree: TargetTree
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private var place: String { mirror.location.description }
 
     /// - Parameter tree: of the site that is audited.
-    init(of mirror: Site, against tree: TargetTree, pinnedRoot: [UInt8]?) {
+    init(of mirror: Site, against tree: TargetTree, pinnedRoot: VerifiedRoot?) {
         (self.mirror, self.tree, self.pinnedRoot) = (mirror, tree, pinnedRoot)
     }
 
     func findings() async -> [Finding] {
         // Another site's own first root proves nothing.
-        let root = pinnedRoot ?? tree.chain.root.bytes
+        let root = pinnedRoot ?? tree.chain.root
         let found: TargetTree
         do throws(VaultError) {
             found = try await TargetTree.verifying(mirror, pinnedRoot: root, now: .earliest)
@@ -27,27 +27,42 @@ struct MirrorAudit {
         var findings = found.refusals.map { Finding($0.error.asDamage(in: mirror)) }
         findings += age(of: found)
         findings += await otherMetadata(than: found)
-        for target in found.hostedRecords { findings += await presence(of: target, in: found.chain) }
+        return findings + (await presence(of: found.hostedRecords, in: found.chain))
+    }
+
+    /// Of a mirror that fails again and again, not all files are asked for: each would cost the time of a failure.
+    private func presence(of targets: [TargetRecord], in chain: TrustChain) async -> [Finding] {
+        var findings: [Finding] = []
+        var failures = 0
+        for target in targets {
+            let found = await presence(of: target, in: chain)
+            findings += found
+            let hasFailed = found.compactMap(\.error).contains(where: RetryPolicy.isWorthRetrying)
+            failures = hasFailed ? failures + 1 : 0
+            guard failures < RetryPolicy().attempts else {
+                findings.append(
+                    Finding(
+                        .note, "not-looked-at",
+                        "it failed \(failures) times in a row, so other files were not asked for", at: place,
+                        remedy: "compare it again once it answers"))
+                break
+            }
+        }
         return findings
     }
 
     private func age(of found: TargetTree) -> [Finding] {
         let (ours, theirs) = (tree.chain.timestamp, found.chain.timestamp)
-        let versions = "has timestamp version \(theirs.version), and the site \(ours.version)"
         if theirs.version < ours.version {
             return [
                 .warning(
                     "mirror-behind",
-                    "it \(versions): clients that know the newer one refuse it, others learn of the update late",
+                    "it has timestamp version \(theirs.version), and the site \(ours.version): clients that know the newer one refuse it, others learn of the update late",
                     at: place, remedy: "copy the site to it again")
             ]
         }
         if theirs.version > ours.version {
-            return [
-                .warning(
-                    "mirror-ahead", "it \(versions): clients of the mirror refuse the site",
-                    at: place, remedy: "bring the site to the newest state")
-            ]
+            return [.mirrorAhead(theirs.version, of: ours.version, at: place)]
         }
         return ours.bytes == theirs.bytes
             ? [] : [differing(MetadataRole.timestamp.fileName, "timestamp version \(ours.version)")]

@@ -15,7 +15,7 @@ public struct PackAudit: Sendable {
         /// A file without a signature.
         case manifest(FilePath)
         /// A site's metadata, and the root that it must follow from, if the reader has one.
-        case site(Site, pinnedRoot: [UInt8]?)
+        case site(Site, pinnedRoot: VerifiedRoot?)
     }
 
     private let path: FilePath
@@ -34,7 +34,7 @@ public struct PackAudit: Sendable {
     }
 
     /// Throws only what keeps the pack from being looked at: it or its manifest is missing or can't be read.
-    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> AuditReport {
+    public func run(_ observe: (WorkProgress) -> Void = { _ in }) async throws(VaultError) -> AuditReport {
         let file = OpenFileReference(try OpenFile(reading: path))
         var report = AuditReport(subject: path.string)
         var manifest: PackManifest?
@@ -59,7 +59,9 @@ public struct PackAudit: Sendable {
             guard manifest != nil else { return report }
         }
         let examination = PackExamination(place: path.string, manifest: manifest, keys: keys)
-        report.append(await examination.run(on: file, observe))
+        var work = WholeWork<String>([], steps: keys == nil ? [.checking] : [.checking, .opening])
+        report.append(
+            await examination.run(on: file) { observe(work.adding($0, of: path.string)) })
         return report
     }
 

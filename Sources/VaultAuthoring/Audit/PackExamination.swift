@@ -12,7 +12,7 @@ struct PackExamination {
     let manifest: PackManifest?
     let keys: (any KeyProvider)?
 
-    func run(on file: OpenFileReference, _ observe: (AuditProgress) -> Void) async -> AuditedPack {
+    func run(on file: OpenFileReference, _ observe: (WorkProgress) -> Void) async -> AuditedPack {
         var report = AuditedPack(place: place)
         do throws(VaultError) {
             let size = try file.file.status().size
@@ -74,7 +74,7 @@ struct PackExamination {
     /// Opens every piece. If one can't be opened, only the files in it are reported as damaged.
     private func readFiles(
         of pack: PackFile, _ keys: any KeyProvider, _ report: inout AuditedPack,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) {
         let source = try await open(pack, keys)
         let catalog = source.catalog
@@ -131,7 +131,7 @@ struct PackExamination {
         }
     }
 
-    private func progress(_ step: AuditProgress.Step, _ done: UInt64, of total: UInt64) -> AuditProgress {
-        AuditProgress(step: step, pack: manifest?.id.description ?? place, done: done, total: total)
+    private func progress(_ step: WorkProgress.Step, _ done: UInt64, of total: UInt64) -> WorkProgress {
+        WorkProgress(step, manifest?.id.description ?? place, done, of: total)
     }
 }

@@ -34,7 +34,7 @@ extension PackNames {
         // If several tables name a pack, the newest table counts.
         for table in tables.reversed() {
             do throws(VaultError) {
-                let file = try await PackOfSite(site, scratch: scratch).file(of: table, in: tree.chain)
+                let file = try await PackOfSite(table, at: site, in: tree.chain, scratch: scratch).file()
                 let opened = try await Self.names(in: file, keys: keys, at: site.location.description)
                 var known = names ?? PackNames()
                 known.complete(by: opened, for: packs.packs.map(\.pack.id))

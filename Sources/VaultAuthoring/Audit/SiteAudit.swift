@@ -11,16 +11,18 @@ import VaultTransport
 /// error in one file never keeps the others from being verified.
 public struct SiteAudit: Sendable {
     private let site: Site
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private let keys: (any KeyProvider)?
     private let scratch: FilePath
     private let now: UTCTime
     private let expiryNotice: Int?
     private let mirrors: [Site]
     private let ledger: AuditLedger?
+    /// Of all files: a host that is slow for each of many keeps the audit no longer than one that is slow for one.
+    private let meter = ThroughputMeter()
 
     /// - Parameters:
-    ///   - pinnedRoot: a root file that the reader trusts. Without one the audit shows that the site is consistent, and
+    ///   - pinnedRoot: a root that the reader trusts. Without one the audit shows that the site is consistent, and
     ///     not whose it is.
     ///   - keys: nil for an audit without any key.
     ///   - scratch: an existing folder for one downloaded pack at a time; unused for a site that is a folder.
@@ -29,7 +31,7 @@ public struct SiteAudit: Sendable {
     ///   - mirrors: other hosts of the site, which are compared with it.
     ///   - ledger: what earlier audits of the site found; by it only a part may be verified.
     public init(
-        of site: Site, pinnedRoot: [UInt8]?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime,
+        of site: Site, pinnedRoot: VerifiedRoot?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime,
         expiryNotice: Int? = nil, mirrors: [Site] = [], ledger: AuditLedger? = nil
     ) {
         self.site = site
@@ -43,7 +45,7 @@ public struct SiteAudit: Sendable {
     }
 
     /// - Parameter observe: called with the progress.
-    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async -> AuditReport {
+    public func run(_ observe: (WorkProgress) -> Void = { _ in }) async -> AuditReport {
         var report = AuditReport(subject: site.location.description)
         guard
             let tree = await report.establishTrust(
@@ -78,8 +80,8 @@ public struct SiteAudit: Sendable {
         if let root = site.location.path, let earlier {
             report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
         }
-        if let (coverage, findings) = ledger?.finish(at: report.subject) {
-            report.coverage = coverage
+        if let (coverage, history, findings) = ledger?.finish(at: report.subject) {
+            (report.coverage, report.history) = (coverage, history)
             report.findings += findings
         }
         return report
@@ -88,7 +90,7 @@ public struct SiteAudit: Sendable {
     /// Verifies the listed files, in their order, or those whose turn it is.
     private func examine(
         _ published: PublishedPacks, and earlier: EarlierListings?, of tree: TargetTree,
-        _ report: inout AuditReport, _ observe: (AuditProgress) -> Void
+        _ report: inout AuditReport, _ observe: (WorkProgress) -> Void
     ) async {
         let own = published.packs.lazy.filter { $0.team == nil }.map(\.pack).keyIDsByUse
         let keys = keys.map { CachingKeyProvider($0, reservingFor: own) }
@@ -102,13 +104,20 @@ public struct SiteAudit: Sendable {
         report.findings += earlier?.findings ?? []
         let mayList = !tree.refusals.isEmpty || report.findings.contains { $0.code == "rolled-back" }
         let order = ledger?.schedule(files.map(\.target), withKeys: keys != nil, keepsUnlisted: mayList)
-        for index in order ?? Array(files.indices) where ledger?.admitsAnother ?? true {
+        let indices = order ?? Array(files.indices)
+        let expected = ledger?.expected(indices.lazy.map { files[$0].target.length }) ?? indices.count
+        var work = WholeWork(
+            indices.prefix(expected).map { ($0, files[$0].target.length) },
+            steps: steps(withKeys: keys != nil))
+        for index in indices where ledger?.admitsAnother ?? true {
             let file = files[index]
             var findings: [Finding] = []
             var isOpened = false
             switch file {
             case .pack(let listing):
-                var pack = await examine(listing, in: tree.chain, openedWith: keys, observe)
+                var pack = await examine(listing, in: tree.chain, openedWith: keys) {
+                    observe(work.adding($0, of: index))
+                }
                 (findings, isOpened) = (pack.findings, pack.verifiedEntries != nil)
                 pack.name = names?[listed: listing.pack.id]?.name
                 for role in Set([.targets, listing.team ?? .targets]) {
@@ -120,10 +129,13 @@ public struct SiteAudit: Sendable {
                 report.append(pack)
             case .skipped(let skipped):
                 findings = await examine(
-                    skipped.target, skippedBecause: skipped.reason, in: tree.chain, observe)
+                    skipped.target, skippedBecause: skipped.reason, in: tree.chain
+                ) { observe(work.adding($0, of: index)) }
                 report.append(findings, of: skipped.target)
             case .earlier(let listing):
-                findings = await EarlierListings.examine(listing, at: site, in: tree.chain, observe)
+                findings = await EarlierListings.examine(listing, at: site, in: tree.chain) {
+                    observe(work.adding($0, of: index))
+                }
                 report.append(findings.filter { $0.severity != .note }, of: listing.target)
                 notes += findings.filter { $0.severity == .note }
             }
@@ -131,6 +143,11 @@ public struct SiteAudit: Sendable {
         }
         report.findings += Finding.first(
             of: notes, kind: "files that only earlier metadata lists", at: report.subject)
+    }
+
+    /// Of each file.
+    private func steps(withKeys: Bool) -> [WorkProgress.Step] {
+        (site.location.path == nil ? [.fetching] : []) + [.checking] + (withKeys ? [.opening] : [])
     }
 
     /// The vault's own are in its targets, and concern teams, too; a team's own are in its role.
@@ -176,7 +193,7 @@ public struct SiteAudit: Sendable {
 
     private func examine(
         _ listing: ListedPack, in chain: TrustChain, openedWith keys: (any KeyProvider)?,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async -> AuditedPack {
         var place = listing.target.path
         do throws(VaultError) {
@@ -198,14 +215,14 @@ public struct SiteAudit: Sendable {
     /// A target that is not a pack for this program still has its signed length and digest.
     private func examine(
         _ target: TargetRecord, skippedBecause reason: String, in chain: TrustChain,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async -> [Finding] {
         var place = target.path
         do throws(VaultError) {
             let location = try site.location(of: target, in: chain)
             place = location.description
             let file = try await open(target, at: location, observe)
-            try HostedFile.verify(file, as: target, at: place)
+            try target.verify(file, at: place)
             let isOurs = PackManifest.format(of: target.json) == PackManifest.format
             return [
                 Finding(
@@ -219,12 +236,12 @@ public struct SiteAudit: Sendable {
     }
 
     private func open(
-        _ target: TargetRecord, at location: SiteLocation, _ observe: (AuditProgress) -> Void
+        _ target: TargetRecord, at location: SiteLocation, _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> OpenFileReference {
-        try await HostedFile(
-            target: target, location: location, transport: site.transport, scratch: scratch
+        try await TargetFile(
+            target: target, location: location, transport: site.transport, scratch: scratch, meter: meter
         ).open { done in
-            observe(AuditProgress(step: .fetching, pack: target.path, done: done, total: target.length))
+            observe(WorkProgress(.fetching, target, done))
         }
     }
 }

@@ -18,16 +18,23 @@ struct FileCopy {
     /// What has arrived; an interrupted copy continues in it.
     let partial: FilePath
 
-    var isSound: Bool { target.isSound(at: path) }
-
-    /// Makes the file. Sound pieces of a damaged file and of other versions are used again; the rest is fetched.
+    /// Makes the file, unless it is there and sound: then it is not touched.
     ///
-    /// - Parameters:
-    ///   - others: other versions of a pack.
-    ///   - observe: called with the bytes that are there.
-    /// - Returns: the number of bytes that were fetched.
+    /// - Parameter others: other versions of a pack.
+    /// - Returns: the number of bytes that were fetched; nil for a sound file.
     /// - Throws: `busy` while another process makes it; `corrupt` where the source has another file.
-    func make(reusing others: [PackFile], _ observe: (UInt64) -> Void) async throws(VaultError) -> UInt64 {
+    func complete(
+        reusing others: [PackFile] = [], _ observe: (WorkProgress) -> Void
+    ) async throws(VaultError) -> UInt64? {
+        observe(WorkProgress(.checking, target))
+        guard !target.isSound(at: path) else { return nil }
+        return try await make(reusing: others) { observe(WorkProgress(.fetching, target, $0)) }
+    }
+
+    /// Sound pieces of a damaged file and of other versions are used again; the rest is fetched.
+    private func make(
+        reusing others: [PackFile], _ observe: (UInt64) -> Void
+    ) async throws(VaultError) -> UInt64 {
         let file = try claim()
         let fetched: UInt64
         if let pack = try? ListedPack(target).pack {
@@ -44,7 +51,7 @@ struct FileCopy {
         } else {
             fetched = try await download(to: file, observe)
         }
-        do throws(VaultError) { try HostedFile.verify(file, as: target, at: location.description) } catch {
+        do throws(VaultError) { try target.verify(file, at: location.description) } catch {
             // It would be wrong again.
             try? FileSystem.removeFile(partial)
             throw error
@@ -120,12 +127,15 @@ private struct PackArrival {
     private let pack: PackManifest
     private let source: RemoteFile
     private var failures: HostFailures
+    private var budget: TransferBudget
     private var others: ArraySlice<PackFile>
     private(set) var fetched: UInt64 = 0
 
     init(_ pack: PackManifest, from source: RemoteFile, reusing others: [PackFile]) {
         (self.pack, self.source, self.others) = (pack, source, others[...])
         failures = source.noFailures
+        budget = TransferBudget(
+            of: source.location.description, length: pack.length, parts: UInt64(pack.pieceCount))
     }
 
     /// Fills the file, and saves it.
@@ -141,6 +151,7 @@ private struct PackArrival {
             }
             guard let wanted = try assembly.wanted() else { break }
             let before = assembly.receivedLength
+            try budget.takeRequest()
             do throws(TransferFailure) {
                 let part = isForAll && assembly.isEmpty ? nil : wanted
                 try await receive(try await source.open(part), into: &assembly, observe)
@@ -166,14 +177,18 @@ private struct PackArrival {
         _ content: RemoteFile.Content, into assembly: inout PackAssembly, _ observe: (UInt64) -> Void
     ) async throws(TransferFailure) {
         let body = BodyReader(content.body)
-        var count: UInt64 = 0
-        defer { fetched += count }
+        var (count, budget) = (UInt64(0), budget)
+        defer {
+            fetched += count
+            self.budget = budget
+        }
         do throws(VaultError) {
             let wrong = try await assembly.receive(
                 at: content.range.lowerBound,
                 from: IncomingBytes { () async throws(VaultError) in try await body.next() },
                 check: { (bytes: [UInt8]) throws(VaultError) in
                     count += UInt64(bytes.count)
+                    try budget.take(bytes.count)
                     guard count <= UInt64(content.range.count) else { throw wrongBytes }
                 }, progress: observe)
             guard try await assembly.verifyTail(), wrong == 0 else { throw wrongBytes }
@@ -186,25 +201,5 @@ private struct PackArrival {
         VaultError(
             .corrupt, "the host sends other bytes than were signed", at: source.location.description,
             remedy: "name another host of the site, and audit this one")
-    }
-}
-
-extension TargetRecord {
-    /// Whether a file is there with the signed length and digest. What can't be read is damaged.
-    func isSound(at path: FilePath) -> Bool {
-        guard let file = try? OpenFile(reading: path) else { return false }
-        return (try? file.hasContent(length: length, hashes.sha256)) ?? false
-    }
-}
-
-extension TargetTree {
-    /// The files of a site's hosts, each once.
-    var hostedRecords: [TargetRecord] {
-        var known: Set<String> = []
-        return recordsOfAllChannels.filter { record in
-            // A team may list what is not a pack. Clients find none of it, and the site has no copy.
-            (PackID(targetPath: record.path) != nil || OwnRoles.contains(record.signer ?? .targets))
-                && known.insert(record.hostedPath).inserted
-        }
     }
 }

@@ -17,6 +17,7 @@ struct SiteFiles: ~Copyable {
     /// Packs that are there, by their content keys: their pieces may be those of other versions.
     private var present: [ContentKeyID: [PackFile]] = [:]
     private(set) var fetchedBytes: UInt64 = 0
+    private var work = WholeWork<String>([], steps: [.checking, .fetching])
 
     /// - Parameter folder: an existing one.
     init(in folder: FilePath, from source: Site) throws(VaultError) {
@@ -59,18 +60,25 @@ struct SiteFiles: ~Copyable {
         }
     }
 
+    /// Notes what is to be completed, for the progress.
+    mutating func plan(_ targets: [TargetRecord]) {
+        work = WholeWork(targets.map { ($0.hostedPath, $0.length) }, steps: [.checking, .fetching])
+    }
+
     /// Fetches a file that is missing or damaged. False for one that is sound, which is not touched.
     mutating func complete(
-        _ target: TargetRecord, _ observe: (AuditProgress) -> Void
+        _ target: TargetRecord, _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> Bool {
-        let copy = try copy(of: target)
-        observe(AuditProgress(step: .checking, target, done: 0))
-        if copy.isSound { return false }
-        let pack = try? ListedPack(copy.target).pack
+        let pack = try? ListedPack(target).pack
         let others = pack.flatMap { present[$0.contentKeyID] } ?? []
-        fetchedBytes += try await copy.make(reusing: others) {
-            observe(AuditProgress(step: .fetching, copy.target, done: $0))
+        var work = work
+        defer { self.work = work }
+        let copy = try copy(of: target)
+        let fetched = try await copy.complete(reusing: others) {
+            observe(work.adding($0, of: target.hostedPath))
         }
+        guard let fetched else { return false }
+        fetchedBytes += fetched
         return true
     }
 
@@ -82,12 +90,5 @@ struct SiteFiles: ~Copyable {
         let partials = Self.partials(in: folder)
         guard (try? Folder(opening: partials).names().count) == 1 else { return }
         try? FileSystem.removeTree(partials)
-    }
-}
-
-extension AuditProgress {
-    /// - Parameter done: bytes of this file.
-    init(step: Step, _ target: TargetRecord, done: UInt64) {
-        self.init(step: step, pack: target.path, done: done, total: target.length)
     }
 }

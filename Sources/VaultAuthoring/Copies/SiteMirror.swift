@@ -12,7 +12,7 @@ public import VaultSite
 public struct SiteMirror: Sendable {
     private let site: Site
     private let folder: FilePath
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private let scratch: FilePath
     private let now: UTCTime
 
@@ -21,7 +21,7 @@ public struct SiteMirror: Sendable {
     ///   - scratch: an existing folder for copies of metadata.
     ///   - now: the moment at which the site's top-level metadata may not have expired.
     public init(
-        of site: Site, in folder: FilePath, pinnedRoot: [UInt8]?, scratch: FilePath, now: UTCTime
+        of site: Site, in folder: FilePath, pinnedRoot: VerifiedRoot?, scratch: FilePath, now: UTCTime
     ) {
         self.site = site
         self.folder = folder
@@ -31,14 +31,16 @@ public struct SiteMirror: Sendable {
     }
 
     /// What would be fetched.
-    public func plan(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> MirrorReport {
+    public func plan(_ observe: (WorkProgress) -> Void = { _ in }) async throws(VaultError) -> MirrorReport {
         try requireSiteOrNothing()
         let scratch = try ScratchFolder(in: scratch)
         let state = try await newState(in: scratch.path)
         var report = state.report(of: folder, isDryRun: true)
-        for target in state.tree.hostedRecords {
+        let targets = state.tree.hostedRecords
+        var work = WholeWork(targets.map { ($0.hostedPath, $0.length) }, steps: [.checking])
+        for target in targets {
             let path = try SiteFiles.path(of: target, in: folder)
-            observe(AuditProgress(step: .checking, target, done: 0))
+            observe(work.adding(WorkProgress(.checking, target), of: target.hostedPath))
             if target.isSound(at: path) { report.keptCount += 1 } else { report.add(target) }
         }
         report.fetchedBytes = report.files.saturatingSum(\.length)
@@ -50,7 +52,7 @@ public struct SiteMirror: Sendable {
     ///   `unwritable` for a folder with other files; `corrupt` for a host that sends other bytes; `notHosted`, `unavailable`. Then the
     ///   copy is as it was, but for packs that the next run need not fetch.
     public func run(
-        pruning: Pruning? = nil, _ observe: (AuditProgress) -> Void = { _ in }
+        pruning: Pruning? = nil, _ observe: (WorkProgress) -> Void = { _ in }
     ) async throws(VaultError) -> MirrorReport {
         try requireSiteOrNothing()
         let scratch = try ScratchFolder(in: scratch)
@@ -70,7 +72,9 @@ public struct SiteMirror: Sendable {
         }
         var report = state.report(of: folder, isDryRun: false)
         if let present = state.present { files.note(PublishedPacks(ofAllChannelsOf: present).packs) }
-        for target in state.tree.hostedRecords {
+        let targets = state.tree.hostedRecords
+        files.plan(targets)
+        for target in targets {
             if try await files.complete(target, observe) { report.add(target) } else { report.keptCount += 1 }
         }
         report.fetchedBytes = files.fetchedBytes
@@ -111,7 +115,7 @@ public struct SiteMirror: Sendable {
 extension SiteMirror {
     /// The host's metadata, verified, and not older than those of the copy.
     private struct NewState {
-        let pin: [UInt8]
+        let pin: VerifiedRoot
         let tree: TargetTree
         /// What the copy has; nil where it has none that verifies.
         let present: TargetTree?
@@ -128,14 +132,14 @@ extension SiteMirror {
     }
 
     private func newState(in scratch: FilePath) async throws(VaultError) -> NewState {
-        let (pin, pinned) = try pin()
+        let pin = try pin()
         // Whether it has expired is decided below; what teams let expire is copied, too.
         let tree = try await TargetTree.verifying(site, pinnedRoot: pin, now: .earliest)
         if let refusal = tree.refusals.first { throw refusal.error }
         let staged = scratch.appending("staged")
         let (metadata, hosted) = (staged.appending("metadata"), scratch.appending("hosted/metadata"))
         for folder in [metadata, hosted] { try FileSystem.createFolders(folder, permissions: 0o700) }
-        _ = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(metadata))
+        _ = try await MetadataCopy(of: tree, at: site, pinned: pin, in: MetadataFolder(metadata))
         let destination = FolderDestination(folder)
         var copied = HostedMetadata(
             at: destination, sizes: try destination.sizes(), in: scratch.appending("hosted"))
@@ -177,26 +181,26 @@ extension SiteMirror {
                 "copy a host that has the newest state; if a file of the copy is damaged, run 'repair' on it")
     }
 
-    private func pin() throws(VaultError) -> (bytes: [UInt8], root: VerifiedRoot) {
-        var found = pinnedRoot
-        if found == nil { found = try MetadataFolder(folder.appending("metadata")).firstRoot }
-        guard let bytes = found else {
+    private func pin() throws(VaultError) -> VerifiedRoot {
+        if let pinnedRoot { return pinnedRoot }
+        guard let root = try MetadataFolder(folder.appending("metadata")).firstRoot else {
             throw VaultError(
                 .usage, "the first copy needs a root that the site must follow from", at: folder.string,
                 remedy: "give the site's root file")
         }
-        let root = try VerifiedRoot(
-            pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: "trusted root"))
-        return (bytes, root)
+        return root
     }
 }
 
 extension MetadataFolder {
-    /// Its bytes; nil where it is missing.
-    var firstRoot: [UInt8]? {
+    /// Nil where it is missing.
+    var firstRoot: VerifiedRoot? {
         get throws(VaultError) {
-            let role = MetadataRole.root
-            return try metadata(named: role.hostedName(version: 1), limit: role.sizeLimit)
+            let (role, name) = (MetadataRole.root, MetadataRole.root.hostedName(version: 1))
+            return try metadata(named: name, limit: role.sizeLimit).map { bytes throws(VaultError) in
+                try VerifiedRoot(
+                    pinning: UnverifiedMetadata(parsing: bytes, as: role, place: place(of: name)))
+            }
         }
     }
 }

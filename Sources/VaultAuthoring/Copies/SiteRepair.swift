@@ -13,14 +13,14 @@ public import VaultSite
 public struct SiteRepair: Sendable {
     private let folder: FilePath
     private let mirror: Site
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private let now: UTCTime
 
     /// - Parameters:
     ///   - mirror: another host of the site, or a folder with a copy of it. It is not trusted.
     ///   - pinnedRoot: a root that the site must follow from; nil for the folder's own first one.
     ///   - now: the moment at which the mirror's timestamp may not have expired, where it is needed.
-    public init(of folder: FilePath, from mirror: Site, pinnedRoot: [UInt8]?, now: UTCTime) {
+    public init(of folder: FilePath, from mirror: Site, pinnedRoot: VerifiedRoot?, now: UTCTime) {
         self.folder = folder
         self.mirror = mirror
         self.pinnedRoot = pinnedRoot
@@ -31,14 +31,16 @@ public struct SiteRepair: Sendable {
     ///
     /// - Throws: what keeps it from knowing what was signed: `untrusted` where metadata can't be repaired, or the mirror is older than the
     ///   folder; also `busy`. Files that can't be repaired are in the report.
-    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> RepairReport {
+    public func run(_ observe: (WorkProgress) -> Void = { _ in }) async throws(VaultError) -> RepairReport {
         var report = RepairReport(subject: folder)
         var files = try SiteFiles(in: folder, from: mirror)
         var metadata = try await soundMetadata()
         let tree = try await tree(of: &metadata)
         if metadata.hasTimestamp { report.warnings = await newerState(than: tree, metadata.roots) }
         files.note(PublishedPacks(ofAllChannelsOf: tree).packs)
-        for target in tree.hostedRecords {
+        let targets = tree.hostedRecords
+        files.plan(targets)
+        for target in targets {
             await repair(target, with: &files, &report, observe)
         }
         // Another state is not published without its files.
@@ -55,7 +57,7 @@ public struct SiteRepair: Sendable {
 
     private func repair(
         _ target: TargetRecord, with files: inout SiteFiles, _ report: inout RepairReport,
-        _ observe: (AuditProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async {
         do throws(VaultError) {
             if try await files.complete(target, observe) {
@@ -73,7 +75,7 @@ public struct SiteRepair: Sendable {
     /// - Parameter path: of the pack, which may be missing.
     public static func run(
         ofPack path: FilePath, _ pack: PackManifest, from mirror: Site,
-        _ observe: (AuditProgress) -> Void = { _ in }
+        _ observe: (WorkProgress) -> Void = { _ in }
     ) async throws(VaultError) -> RepairReport {
         let target = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         let copy = FileCopy(
@@ -81,15 +83,11 @@ public struct SiteRepair: Sendable {
             transport: mirror.transport, path: path,
             partial: path.removingLastComponent().appending(".\(pack.sha256.hex).part"))
         var report = RepairReport(subject: path)
-        observe(AuditProgress(step: .checking, target, done: 0))
-        guard !copy.isSound else {
+        if let fetched = try await copy.complete(observe) {
+            (report.fetchedBytes, report.repaired) = (fetched, [path])
+        } else {
             report.soundCount = 1
-            return report
         }
-        report.fetchedBytes = try await copy.make(reusing: []) {
-            observe(AuditProgress(step: .fetching, target, done: $0))
-        }
-        report.repaired = [path]
         return report
     }
 }
@@ -101,19 +99,18 @@ extension SiteRepair {
         let own = MetadataFolder(folder.appending("metadata"))
         var found = pinnedRoot
         if found == nil { found = try own.firstRoot }
-        let first = MetadataRole.root.hostedName(version: 1)
-        guard let bytes = found else {
+        guard let pinned = found else {
             throw VaultError(
-                .usage, "without its first root it is not known whose site this is", at: own.place(of: first),
+                .usage, "without its first root it is not known whose site this is",
+                at: own.place(of: MetadataRole.root.hostedName(version: 1)),
                 remedy: "give the site's root file")
         }
-        let pinned = try VerifiedRoot(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: first))
         return await SoundMetadata(in: own, or: mirror, pinned: pinned)
     }
 
     /// What the folder's timestamp lists; without a sound one, what the mirror's does.
     private func tree(of metadata: inout SoundMetadata) async throws(VaultError) -> TargetTree {
-        let pin = metadata.roots.first?.bytes
+        let pin = metadata.roots.first
         let isOwn = metadata.hasTimestamp
         let now = isOwn ? UTCTime.earliest : now
         var tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
@@ -159,15 +156,7 @@ extension SiteRepair {
             let found = try? UnverifiedMetadata(parsing: bytes, as: role, place: role.fileName),
             roots.last?.trust(in: .timestamp).isMet(by: found) == true, found.document.version > version
         else { return [] }
-        return [
-            .warning(
-                "mirror-ahead",
-                "the mirror has timestamp version \(found.document.version), and the site \(version), whose state was repaired",
-                at: mirror.place(of: role.fileName),
-                remedy:
-                    "if the site was not meant to go back, bring it to the newest state with 'mirror' or 'upload'"
-            )
-        ]
+        return [.mirrorAhead(found.document.version, of: version, at: mirror.place(of: role.fileName))]
     }
 
     /// Writes what differs, each file before those that list it; and earlier files that are damaged.

@@ -50,7 +50,7 @@ final class HostedSite: Sendable {
         }
         let pinned = try vault.pinnedRoot()
         // An expired site must be publishable; see `warnings`.
-        let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
+        let tree = try await TargetTree.verifying(site, pinnedRoot: pinned, now: .earliest)
         // Packs of a role that can't be read would look new.
         if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
         var copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))

@@ -6,37 +6,29 @@ public import VaultCrypto
 public import VaultSite
 import VaultTransport
 
-/// Finds a pack of a site by its ID, and reads its file: where it is in a folder, from a host a copy that is gone with the value.
+/// A version of a pack that a site lists: its file is read where it is in a folder, and from a host a copy that is gone with the value.
 public struct PackOfSite: Sendable {
+    private let pack: PackManifest
     private let site: Site
+    private let chain: TrustChain
     private let scratch: FilePath
 
     /// - Parameter scratch: an existing folder, for what is downloaded.
-    public init(_ site: Site, scratch: FilePath) { (self.site, self.scratch) = (site, scratch) }
+    init(_ pack: PackManifest, at site: Site, in chain: TrustChain, scratch: FilePath) {
+        (self.pack, self.site, self.chain, self.scratch) = (pack, site, chain, scratch)
+    }
 
-    /// The version of a pack that a channel lists, verified from a root that the reader trusts.
+    /// Finds what a channel lists, verified from a root that the reader trusts.
     ///
-    /// - Parameter keys: needed only where the site's names are opaque.
+    /// - Parameters:
+    ///   - keys: needed only where the site's names are opaque.
+    ///   - scratch: an existing folder, for what is downloaded.
     /// - Throws: `missing` for a pack that is not listed, `key` where the names are opaque and no given key opens their table,
-    ///   `untrusted`, `corrupt` for another file than the one that was signed for.
-    public func file(
-        of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
-    ) async throws(VaultError) -> PackFile {
-        let (pack, chain) = try await listed(name, in: channel, pinnedRoot, keys, now)
-        return try await file(of: pack, in: chain)
-    }
-
-    /// The same version without its pieces, which ``HostedPack/read(_:of:_:)`` fetches.
-    public func part(
-        of name: PackID, in channel: Channel, pinnedRoot: [UInt8], keys: (any KeyProvider)?, now: UTCTime
-    ) async throws(VaultError) -> HostedPack {
-        let (pack, chain) = try await listed(name, in: channel, pinnedRoot, keys, now)
-        return try await HostedPack(pack, at: site, in: chain, scratch: scratch)
-    }
-
-    private func listed(
-        _ name: PackID, in channel: Channel, _ pinnedRoot: [UInt8], _ keys: (any KeyProvider)?, _ now: UTCTime
-    ) async throws(VaultError) -> (pack: PackManifest, chain: TrustChain) {
+    ///   `untrusted`.
+    public init(
+        named name: PackID, in channel: Channel, of site: Site, pinnedRoot: VerifiedRoot,
+        keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime
+    ) async throws(VaultError) {
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
         let published = try PublishedPacks(of: tree, in: channel)
         var names = PackNames()
@@ -58,18 +50,23 @@ public struct PackOfSite: Sendable {
             ).suggesting(
                 name.description, among: published.packs.map { names.shownID(of: $0.pack.id).description })
         }
-        return (listed.pack, tree.chain)
+        self.init(listed.pack, at: site, in: tree.chain, scratch: scratch)
     }
 
-    /// The file of a listed version, which is the one that was signed for.
-    func file(of pack: PackManifest, in chain: TrustChain) async throws(VaultError) -> PackFile {
+    /// Without its pieces, which ``HostedPack/read(_:of:_:)`` fetches.
+    public func part() async throws(VaultError) -> HostedPack {
+        try await HostedPack(pack, at: site, in: chain, scratch: scratch)
+    }
+
+    /// - Throws: `corrupt` for another file than the one that was signed for.
+    public func file() async throws(VaultError) -> PackFile {
         let target = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         let location = try site.location(of: target, in: chain)
         // No progress is shown.
-        let file = try await HostedFile(
+        let file = try await TargetFile(
             target: target, location: location, transport: site.transport, scratch: scratch
         ).open { _ in }
-        try HostedFile.verify(file, as: target, at: location.description)
+        try target.verify(file, at: location.description)
         return try PackFile(file, as: pack, named: location.description)
     }
 }

@@ -27,20 +27,21 @@ public struct Resealing: Sendable {
 
     /// - Parameters:
     ///   - onStart: called with what will be sealed, before anything is.
-    ///   - onPack: called for each pack, with the number of bytes that are done.
+    ///   - observe: called with the progress.
     /// - Throws: `missing` for an ID that no channel lists; `usage` for a single pack of a resource tree, and for what is restored;
     ///   `key` where no key here opens a pack.
     public func run(
-        in vault: VaultFolder, onStart: (ResealingReport) -> Void, onPack: (PackID, UInt64) -> Void
+        in vault: VaultFolder, onStart: (ResealingReport) -> Void,
+        observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> ResealingReport {
         try await vault.carryOut(request) { session, output async throws(VaultError) in
             let plan = try await ResealingPlan(of: selection, in: session)
             onStart(plan.report)
-            return try await session.reseal(plan, into: output, onPack)
+            return try await session.reseal(plan, into: output, observe)
         }
     }
 
-    /// Reports what ``run(in:onStart:onPack:)`` would seal. No pack is read.
+    /// Reports what ``run(in:onStart:observe:)`` would seal. No pack is read.
     public func preview(in vault: VaultFolder) async throws(VaultError) -> ResealingReport {
         try await vault.withSession(request) { session async throws(VaultError) in
             let plan = try await ResealingPlan(of: selection, in: session)
@@ -159,7 +160,7 @@ private struct ResealingPlan {
 
 extension AuthorSession {
     fileprivate func reseal(
-        _ plan: ResealingPlan, into output: ProposedChange.Output, _ onPack: (PackID, UInt64) -> Void
+        _ plan: ResealingPlan, into output: ProposedChange.Output, _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> ResealingReport {
         var plan = plan
         let session = retiring([], contentKeys: Set(plan.old.map(\.contentKeyID)))
@@ -168,13 +169,19 @@ extension AuthorSession {
         try publisher.files.removeAbandonedScratch(of: plan.old.map(\.id))
         var keys = try FreshContentKeys(of: plan, in: session, by: publisher)
         var sealed: [SHA256Digest: PackManifest] = [:]
+        var work = WholeWork(
+            plan.old.enumerated().map { ($0.offset, $0.element.openedSize) }, steps: [.sealing])
         for (index, old) in plan.old.enumerated() {
             let name = plan.report.packs[index].name ?? old.id
-            onPack(name, 0)
+            func note(_ done: UInt64) {
+                let progress = WorkProgress(.sealing, name.description, done, of: old.openedSize)
+                observe(work.adding(progress, of: index))
+            }
+            note(0)
             let pack = try await publisher.reseal(
                 old, as: plan.report.packs[index].version, under: keys.choice(for: old),
                 compression: keys.source(of: old)?.compression, after: keys.unfinished
-            ) { onPack(name, $0) }
+            ) { note($0) }
             plan.note(pack, at: index)
             sealed[old.sha256] = pack
         }

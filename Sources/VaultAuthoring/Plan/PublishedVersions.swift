@@ -26,7 +26,7 @@ struct PublishedVersions {
         of vault: VaultFolder, at host: Site?, in channel: Channel, keys: any KeyProvider
     ) async throws(VaultError) {
         guard try FileSystem.exists(vault.trustedRoot) else { return }
-        let root = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
+        let root = try vault.pinnedRoot()
         let tree: TargetTree
         do throws(VaultError) {
             tree = try await TargetTree.verifying(

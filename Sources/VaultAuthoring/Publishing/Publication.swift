@@ -14,28 +14,28 @@ public enum Publication {
     ///
     /// - Parameters:
     ///   - edit: a change of the settings, saved after all packs are sealed.
-    ///   - onPack: called for each pack, with the number of bytes that are done.
+    ///   - observe: called with the progress.
     public static func run(
         of vault: VaultFolder, _ request: AuthorRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
-        onPack: (PackID, UInt64) -> Void = { _, _ in }
+        observe: (WorkProgress) -> Void = { _ in }
     ) async throws(VaultError) -> PublicationReport {
         try await vault.carryOut(request, preparing: edit ?? { _ in }) {
             session, output async throws(VaultError) in
-            try await session.publishSources(savingSettings: edit != nil, into: output, onPack)
+            try await session.publishSources(savingSettings: edit != nil, into: output, observe)
         }
     }
 
-    /// Reports what ``run(of:_:editing:onPack:)`` would do: packs are sealed into scratch, and no file of the vault
+    /// Reports what ``run(of:_:editing:observe:)`` would do: packs are sealed into scratch, and no file of the vault
     /// changes.
     public static func preview(
         of vault: VaultFolder, _ request: AuthorRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
-        onPack: (PackID, UInt64) -> Void = { _, _ in }
+        observe: (WorkProgress) -> Void = { _ in }
     ) async throws(VaultError) -> PublicationReport {
         try await vault.rehearse(request, preparing: edit ?? { _ in }) {
             session, output async throws(VaultError) in
-            try await session.publishSources(savingSettings: edit != nil, into: output, onPack)
+            try await session.publishSources(savingSettings: edit != nil, into: output, observe)
         }
     }
 }
@@ -44,12 +44,13 @@ extension AuthorSession {
     /// - Parameter isChanged: whether the session's settings differ from those on disk.
     func publishSources(
         savingSettings isChanged: Bool, into output: ProposedChange.Output,
-        _ onPack: (PackID, UInt64) -> Void = { _, _ in }
+        _ observe: (WorkProgress) -> Void = { _ in }
     ) async throws(VaultError) -> PublicationReport {
         if request.keys != nil { try settings.requireUseOfVaultKeys(at: vault.settings) }
         let publisher = try await PackPublisher(for: self, sealingInto: output.scratch)
         let deliveries = try deliveries()
-        let findings = try sourceFindings()
+        let plan = try sourcePlan()
+        let findings = try plan.findings
         if request.isStrict, let first = findings.first(where: { $0.error != nil }) ?? findings.first {
             throw first.refusal(as: .limit, at: vault.path.string)
         }
@@ -59,7 +60,12 @@ extension AuthorSession {
                 of: settings.packs.map(\.id) + sourceListing.packs.map(\.pack.id))
             try FileSystem.createFolders(vault.targets, permissions: 0o755)
         }
-        let proposal = try await PublicationProposal(for: self, deliveries, by: publisher, onPack: onPack)
+        var work = WholeWork(plan.packs.map { ($0.id, $0.openedSize) }, steps: [.sealing])
+        let sizes = Dictionary(plan.packs.map { ($0.id, $0.openedSize) }) { first, _ in first }
+        let proposal = try await PublicationProposal(for: self, deliveries, by: publisher) { id, done in
+            let progress = WorkProgress(.sealing, id.description, done, of: sizes[id] ?? 0)
+            observe(work.adding(progress, of: id))
+        }
         let structure = settings.structure
         let metadata = try await publish(
             ProposedChange(
@@ -78,12 +84,11 @@ extension AuthorSession {
         return report
     }
 
-    /// The findings of 'plan' about the listed sources. Its findings about teams are among the warnings.
-    private func sourceFindings() throws(VaultError) -> [Finding] {
+    /// The plan of the listed sources. What 'plan' finds about teams is among the warnings.
+    private func sourcePlan() throws(VaultError) -> ContentPlan {
         let settings = settings.withoutPinned
         for source in settings.sources { try source.requirePresence(in: vault) }
         return try ContentPlan(
-            of: settings, in: vault, limit: request.unpackingLimit, beside: .notAskedFor
-        ).findings
+            of: settings, in: vault, limit: request.unpackingLimit, beside: .notAskedFor)
     }
 }

@@ -22,7 +22,7 @@ public struct SitePruning: Sendable {
         case vault(VaultFolder)
         case host(Site, of: VaultFolder)
         /// A site's folder by itself, as a host has it, and the root that it must follow from.
-        case site(FilePath, pinnedRoot: [UInt8])
+        case site(FilePath, pinnedRoot: VerifiedRoot)
     }
 
     /// A verified site, and where its files are.
@@ -90,7 +90,8 @@ public struct SitePruning: Sendable {
 
     /// Prunes without the vault. The site must verify from the root, and no publication or upload into its folder may run
     /// meanwhile.
-    public init(ofSite site: FilePath, pinnedRoot: [UInt8], keeping kept: Int, grace: Int, now: UTCTime) {
+    public init(ofSite site: FilePath, pinnedRoot: VerifiedRoot, keeping kept: Int, grace: Int, now: UTCTime)
+    {
         (subject, self.kept, self.grace, self.now) = (.site(site, pinnedRoot: pinnedRoot), kept, grace, now)
     }
 
@@ -117,10 +118,8 @@ public struct SitePruning: Sendable {
             let metadata = MetadataFolder(folder.appending("metadata"))
             // An expired site may be pruned: what is published now stays.
             let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinnedRoot, now: .earliest)
-            let pinned = try VerifiedRoot(
-                pinning: UnverifiedMetadata(parsing: pinnedRoot, as: .root, place: "trusted root"))
             // Also those before the pinned one: their keys signed versions that may be restored.
-            let roots = try await RootHistory(of: metadata, through: [pinned]).roots
+            let roots = try await RootHistory(of: metadata, through: [pinnedRoot]).roots
             let plan = try plan(of: PrunedSite(folder: folder, tree: tree, roots: roots, pending: nil))
             try carryOut(plan)
             return plan

@@ -60,7 +60,7 @@ struct CurrentSite {
                 hint: .publishingFromHost)
         }
         if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {
-            let tree = try await Self.tree(in: metadata, pinnedRoot: pinned.document.bytes)
+            let tree = try await Self.tree(in: metadata, pinnedRoot: pinned)
             self.tree = tree
             root = tree.chain.root
         } else {
@@ -84,7 +84,7 @@ struct CurrentSite {
     /// Throws `missing` where the file of a role is gone that the vault signs itself, and the refusal of such a file that is wrong.
     /// Without the file the packs of the role would look new, and get numbers that clients have already seen.
     private static func tree(
-        in metadata: MetadataFolder, pinnedRoot: [UInt8]
+        in metadata: MetadataFolder, pinnedRoot: VerifiedRoot
     ) async throws(VaultError) -> TargetTree {
         do throws(VaultError) {
             let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinnedRoot, now: .earliest)

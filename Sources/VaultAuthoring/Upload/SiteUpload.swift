@@ -12,7 +12,7 @@ import VaultFileSystem
 public struct SiteUpload: Sendable {
     private let site: FilePath
     private let destination: any UploadDestination
-    private let pinnedRoot: [UInt8]?
+    private let pinnedRoot: VerifiedRoot?
     private let scratch: FilePath
     private let now: UTCTime
     private let prunes: Bool
@@ -24,7 +24,8 @@ public struct SiteUpload: Sendable {
     ///   - now: the moment at which no metadata may have expired.
     ///   - prunes: whether the destination loses, at last, what was pruned from the site: see ``HostPruning``.
     public init(
-        of site: FilePath, to destination: any UploadDestination, pinnedRoot: [UInt8]?, scratch: FilePath,
+        of site: FilePath, to destination: any UploadDestination, pinnedRoot: VerifiedRoot?,
+        scratch: FilePath,
         now: UTCTime, prunes: Bool = false
     ) {
         self.site = site
@@ -36,32 +37,35 @@ public struct SiteUpload: Sendable {
     }
 
     /// What would be sent.
-    public func plan(_ observe: (UploadProgress) -> Void = { _ in }) async throws(VaultError) -> UploadReport
-    {
+    public func plan(_ observe: (WorkProgress) -> Void = { _ in }) async throws(VaultError) -> UploadReport {
         let scratch = try ScratchFolder(in: scratch)
-        return try await prepare(in: scratch.path, observe).report(isDryRun: true)
+        var whole = WholeWork<String>([], steps: [.verifying])
+        return try await prepare(in: scratch.path) { observe(whole.adding($0, of: destination.name)) }
+            .report(isDryRun: true)
     }
 
     /// - Throws: `untrusted` (76) where the site does not verify or is older than the destination's; `busy` (75) where another
     ///   publisher has taken a number, or uploads at the same time; `corrupt` (65) for a damaged or incomplete site; `unavailable`
     ///   (69) where the destination fails, or does not read back as it was written. Then the old timestamp is still there, or, where
     ///   new roots come last and these fail, the new one: clients of either accept that, and the next upload sends the roots.
-    public func run(_ observe: (UploadProgress) -> Void = { _ in }) async throws(VaultError) -> UploadReport {
+    public func run(_ observe: (WorkProgress) -> Void = { _ in }) async throws(VaultError) -> UploadReport {
         let scratch = try ScratchFolder(in: scratch)
-        let work = try await prepare(in: scratch.path, observe)
-        try await work.send(work.packs, from: site, to: destination, observe)
-        try await work.send(work.metadata, from: site, to: destination, observe)
+        var whole = WholeWork<String>([], steps: [.verifying, .sending])
+        func note(_ progress: WorkProgress) { observe(whole.adding(progress, of: destination.name)) }
+        var work = try await prepare(in: scratch.path, note)
+        try await work.send(work.packs, from: site, to: destination, note)
+        try await work.send(work.metadata, from: site, to: destination, note)
         if let timestamp = work.timestamp {
             try await requireUnchanged(work, scratch: scratch.path)
-            try await work.send([timestamp], from: work.staged, to: destination, observe)
+            try await work.send([timestamp], from: work.staged, to: destination, note)
         }
-        try await work.send(work.lastRoots, from: site, to: destination, observe)
+        try await work.send(work.lastRoots, from: site, to: destination, note)
         try await remove(work.removals, of: work, scratch: scratch.path)
         return work.report(isDryRun: false)
     }
 
     private func prepare(
-        in scratch: FilePath, _ observe: (UploadProgress) -> Void
+        in scratch: FilePath, _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) -> UploadWork {
         let name = MetadataRole.timestamp.fileName
         guard
@@ -136,6 +140,9 @@ public struct SiteUpload: Sendable {
         for part in [files.filter { $0.hasPrefix("targets/") }, files.filter { $0.hasPrefix("metadata/") }]
         where !part.isEmpty {
             try await destination.remove(part)
+            #if DEBUG
+                FailPoint.reach("upload")
+            #endif
         }
         let left = try await destination.sizes()
         let rest = files.filter { left[$0] != nil }
@@ -186,21 +193,6 @@ public struct SiteUpload: Sendable {
     }
 }
 
-/// How far an upload is.
-public struct UploadProgress: Sendable {
-    public enum Step: String, Sendable { case verifying, sending }
-
-    public let step: Step
-    /// In bytes.
-    public let done: UInt64
-    /// In bytes; 0 where it is not known.
-    public let total: UInt64
-
-    init(_ step: Step, _ done: UInt64, of total: UInt64 = 0) {
-        (self.step, self.done, self.total) = (step, done, total)
-    }
-}
-
 /// A file that is to be sent.
 struct UploadItem: Sendable {
     let path: String
@@ -227,6 +219,8 @@ struct UploadWork {
     var lastRoots: [UploadItem] = []
     /// The lengths of all files that the site lists.
     var current: [String: UInt64] = [:]
+    /// Bytes.
+    var sent: UInt64 = 0
     /// What the destination loses at last.
     var removals: [UploadReport.File] = []
 
@@ -240,12 +234,11 @@ struct UploadWork {
     }
 
     /// Sends files in their order, and reads each part back before the next is sent.
-    func send(
+    mutating func send(
         _ items: [UploadItem], from folder: FilePath, to destination: any UploadDestination,
-        _ observe: (UploadProgress) -> Void
+        _ observe: (WorkProgress) -> Void
     ) async throws(VaultError) {
-        let total = items.saturatingSum(\.length)
-        var done: UInt64 = 0
+        let total = all.saturatingSum(\.length)
         for part in Self.parts(of: items) {
             let files = part.map(\.path)
             try await destination.write(files, from: folder, part[0].writing)
@@ -261,8 +254,8 @@ struct UploadWork {
                         "check the destination and its space, or whether another upload runs, then upload again"
                 )
             }
-            done += part.saturatingSum(\.length)
-            observe(UploadProgress(.sending, done, of: total))
+            sent += part.saturatingSum(\.length)
+            observe(WorkProgress(.sending, nil, sent, of: total))
         }
     }
 

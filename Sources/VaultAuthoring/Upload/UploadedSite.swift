@@ -39,7 +39,7 @@ struct UploadedSite {
     ///   taken a number; `corrupt` for one that is incomplete.
     init(
         in folder: FilePath, to destination: any UploadDestination, hosted: inout HostedMetadata,
-        pinnedRoot: [UInt8]?, now: UTCTime
+        pinnedRoot: VerifiedRoot?, now: UTCTime
     ) async throws(VaultError) {
         self.folder = folder
         self.destination = destination
@@ -73,7 +73,7 @@ struct UploadedSite {
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
         if let seen, age?.isOfPresentKeys == true { try metadata.requireDescent(from: seen) }
 
-        let pin = pinnedRoot ?? roots.first?.bytes
+        let pin = pinnedRoot ?? roots.first
         tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
         guard newest.usesConsistentSnapshots else {
             throw VaultError(
@@ -82,7 +82,7 @@ struct UploadedSite {
         }
         try await age?.requireNothingNewer(than: tree, in: &hosted)
         warnings = try Self.warnings(of: tree) + (age?.warnings ?? [])
-        rootsComeLast = await Self.rootsComeLast(metadata, pin, after: seen, under: known, newest: newest)
+        rootsComeLast = await Self.rootsComeLast(metadata, after: seen, under: known, newest: newest)
         if seen != nil, hostedVersion < newest.version, !rootsComeLast {
             warnings.append(
                 .warning(
@@ -96,7 +96,7 @@ struct UploadedSite {
             ? []
             : Set(
                 (try? await TargetTree.verifying(
-                    hosted.folder, pinnedRoot: roots.first?.bytes, now: .earliest))?
+                    hosted.folder, pinnedRoot: roots.first, now: .earliest))?
                     .recordsOfAllChannels.map(\.hostedPath) ?? [])
         earlierMetadata = try findEarlierMetadata()
     }
@@ -146,14 +146,14 @@ extension UploadedSite {
     }
 
     private static func rootsComeLast(
-        _ metadata: UploadedMetadata, _ pin: [UInt8]?, after seen: SeenMetadata?, under known: [VerifiedRoot],
+        _ metadata: UploadedMetadata, after seen: SeenMetadata?, under known: [VerifiedRoot],
         newest: VerifiedRoot
     ) async -> Bool {
         guard let seen, let last = known.last, last.version < newest.version else { return false }
         var without = metadata
         without.lastRoot = last.version
         do throws(VaultError) {
-            let tree = try await TargetTree.verifying(without, pinnedRoot: known.first?.bytes, now: .earliest)
+            let tree = try await TargetTree.verifying(without, pinnedRoot: known.first, now: .earliest)
             guard tree.refusals.allSatisfy({ !OwnRoles.contains($0.role) }),
                 let rest = try await SeenMetadata(in: without, under: known)
             else { return false }
@@ -173,17 +173,12 @@ extension UploadedSite {
         let metadata =
             roots.map(\.document.hostedName) + tree.targetsRoles.map(\.document.hostedName)
             + [tree.chain.snapshot.document.hostedName]
-        let targets = tree.recordsOfAllChannels.filter { isNeeded($0) }.map { "targets/\($0.hostedPath)" }
+        let targets = tree.hostedRecords.map { "targets/\($0.hostedPath)" }
         for path in metadata.map({ "metadata/\($0)" }) + targets
         where try !FileSystem.exists(folder.appending(path)) {
             return path
         }
         return nil
-    }
-
-    /// A team may list what is not a pack. Clients find none of it, and the site has no copy.
-    private func isNeeded(_ record: TargetRecord) -> Bool {
-        PackID(targetPath: record.path) != nil || OwnRoles.contains(record.signer ?? .targets)
     }
 
     private var local: MetadataFolder { metadata.site }
@@ -253,11 +248,13 @@ extension UploadedSite {
     /// The files below `targets/` that the site's folder has, each verified. Throws `corrupt` for one that differs from what was
     /// signed, and for one of the newest metadata that is neither here nor, by its size, at the destination.
     func targets(
-        _ sizes: [String: UInt64], _ observe: (UploadProgress) -> Void
+        _ sizes: [String: UInt64], _ observe: (WorkProgress) -> Void
     ) throws(VaultError) -> [File] {
         let site = Site(SiteLocation(path: folder), transport: FileTransport())
         var files: [File] = []
         var known: Set<String> = []
+        let current = tree.hostedRecords
+        let total = current.saturatingSum(\.length)
         var done: UInt64 = 0
         func add(_ record: TargetRecord, isCurrent: Bool) throws(VaultError) {
             guard known.insert(record.hostedPath).inserted else { return }
@@ -282,10 +279,10 @@ extension UploadedSite {
                     remedy: "put the publisher's copy of it there again, or publish it again")
             }
             done += record.length
-            observe(UploadProgress(.verifying, done))
+            observe(WorkProgress(.verifying, nil, done, of: total))
             files.append(file)
         }
-        for record in tree.hostedRecords where isNeeded(record) { try add(record, isCurrent: true) }
+        for record in current { try add(record, isCurrent: true) }
         let signers = PackSigners(under: roots, of: tree)
         for file in earlierMetadata.sorted(by: { $0.version > $1.version })
         where file.role?.type == .targets {

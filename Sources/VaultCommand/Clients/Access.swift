@@ -76,7 +76,7 @@ struct Access: LongCommand {
     private func access() async throws(VaultError) -> ResourceAccess {
         guard let site else { return try await storedAccess() }
         var configuration = try view.configuration(
-            of: SiteLocation(site), for: store.layout, trusting: trust.root(), over: connection)
+            of: SiteLocation(site), for: store.layout, trusting: trust.root()?.bytes, over: connection)
         configuration.keys = try keys.cachedProvider()
         configuration.policy.accessedSize = inUse?.bytes
         network.apply(to: &configuration)
@@ -91,7 +91,7 @@ struct Access: LongCommand {
 extension Access {
     func storedAccess() async throws(VaultError) -> ResourceAccess {
         let store = VaultStore(
-            try store.existingLayout(), keys: try keys.cachedProvider(), trustedRoot: try trust.root(),
+            try store.existingLayout(), keys: try keys.cachedProvider(), trustedRoot: try trust.root()?.bytes,
             channel: try view.listing.channel.channel, appVersion: try view.listing.version,
             device: try view.device)
         let (tags, limit) = (Set(tags), inUse?.bytes)

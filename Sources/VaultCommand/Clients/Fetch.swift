@@ -225,7 +225,7 @@ struct Unlock: LongCommand {
         let named = try ids.isEmpty ? nil : store.packs(ids)
         guard let keys = try keys.uncachedProvider() else { throw KeyOptions.missing }
         let store = try store.existingLayout()
-        let root = try TrustedRootOption.root(named: trust)
+        let root = try TrustedRootOption.root(named: trust)?.bytes
         let (channel, version) = (try listing.channel.channel, try listing.version)
         let shown = FetchProgress()
         let result = await outcome { () throws(VaultError) in

@@ -98,6 +98,7 @@ struct UpdatePrinter: ~Copyable {
     private var work = PackWork()
     private var fetching = CombinedProgress("fetching")
     private var opening = CombinedProgress("opening")
+    private var verifying = CombinedProgress("verifying")
     /// Packs that are left until the network is not metered.
     private var deferred: Set<PackID> = []
     /// Packs that are being changed.
@@ -128,10 +129,8 @@ struct UpdatePrinter: ~Copyable {
         case .failed(let id, let error):
             end(id)
             failures.append((id, error))
-        case .verifying(let id):
-            // How many bytes there are to read is not known.
-            ProgressOutput.show(
-                Activity(name: "verifying", pack: id.description), nil, fraction: work.fraction)
+        case .verifying(let id, let bytes, let total):
+            verifying.show(id, bytes, of: total, fraction: work.fraction)
         case .planned: break
         }
     }
@@ -140,12 +139,14 @@ struct UpdatePrinter: ~Copyable {
     func clear() {
         fetching.clear()
         opening.clear()
+        verifying.clear()
     }
 
     private mutating func end(_ id: PackID) {
         clear()
         fetching.end(id)
         opening.end(id)
+        verifying.end(id)
         failures.removeAll { $0.id == id }
         hasPrintedNothing = false
     }

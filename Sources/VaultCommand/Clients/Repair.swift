@@ -111,11 +111,11 @@ struct Repair: LongCommand {
                 .usage, "a site or a pack is repaired as a whole, from one host", at: source,
                 remedy: "omit IDs and --mirror")
         }
-        let bars = StepBars()
-        defer { bars.finish() }
+        let bar = RunBar()
+        defer { bar.finish() }
         let report = try await repairedSite(
-            Site(try SiteLocation(source), transport: try client.connection.transport()), showing: bars)
-        bars.finish()
+            Site(try SiteLocation(source), transport: try client.connection.transport()), showing: bar)
+        bar.finish()
         report.answer(asJSON: json)
         Console.warn(of: report.warnings)
         guard let last = report.failures.last else { return }
@@ -123,8 +123,7 @@ struct Repair: LongCommand {
         throw last
     }
 
-    private func repairedSite(_ mirror: Site, showing bars: StepBars) async throws(VaultError) -> RepairReport
-    {
+    private func repairedSite(_ mirror: Site, showing bar: RunBar) async throws(VaultError) -> RepairReport {
         let location = try SiteLocation(client.url)
         guard let path = location.path else {
             throw VaultError(
@@ -142,12 +141,12 @@ struct Repair: LongCommand {
                     remedy: "give --manifest FILE")
             }
             return try await SiteRepair.run(
-                ofPack: path, PackManifestFile.read(beside), from: mirror, bars.show)
+                ofPack: path, PackManifestFile.read(beside), from: mirror, bar.show)
         }
         try path.requireSite()
         return try await SiteRepair(
             of: path, from: mirror, pinnedRoot: try TrustedRootOption.root(named: client.trust), now: .now
-        ).run(bars.show)
+        ).run(bar.show)
     }
 }
 

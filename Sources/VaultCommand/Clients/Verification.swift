@@ -29,9 +29,11 @@ struct Verify: LongCommand {
         let named = try ids.isEmpty ? nil : store.packs(ids)
         let reader = VaultStore(try store.existingLayout(), keys: try keys.cachedProvider())
         let shown = FetchProgress()
+        defer { shown.finish() }
         let found = try await store.suggestingNames(for: ids) { () throws(VaultError) in
             try await reader.verify(named) { shown.show($0) }
         }
+        shown.finish()
         let report = VerificationReport(packs: found)
         report.answer(asJSON: json)
         if let error = report.error { throw error }

@@ -50,14 +50,14 @@ struct KeysReseal: LongCommand {
         if options.dryRun {
             return try await resealing.preview(in: vault).answer(asJSON: options.json, isDryRun: true)
         }
-        let bars = StepBars()
-        defer { bars.finish() }
+        let bar = RunBar()
+        defer { bar.finish() }
         let report = try await resealing.run(in: vault) { plan in
             Console.note(plan.cost)
-        } onPack: {
-            bars.show(Activity(name: "sealing", pack: "\($0)"), $1)
+        } observe: {
+            bar.show($0)
         }
-        bars.finish()
+        bar.finish()
         report.answer(asJSON: options.json, isDryRun: false)
     }
 }

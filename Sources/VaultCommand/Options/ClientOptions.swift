@@ -28,7 +28,7 @@ struct ClientOptions: ParsableArguments {
         let location = try SiteLocation(url)
         if mirror.isEmpty, let folder = location.path { try folder.requireSite() }
         var configuration = try view.configuration(
-            of: location, for: store, trusting: TrustedRootOption.root(named: trust), over: connection)
+            of: location, for: store, trusting: TrustedRootOption.root(named: trust)?.bytes, over: connection)
         for text in mirror { configuration.mirrors.append(try SiteLocation(text)) }
         return configuration
     }

@@ -21,13 +21,36 @@ struct PackArgument: ParsableArguments {
     @OptionGroup var manifestOptions: ManifestOptions
     @OptionGroup var channel: ChannelOption
 
-    /// Where the pack is.
-    private enum Place {
-        case local(LocalPack)
-        case listed(PackOfSite, in: Channel, root: [UInt8])
+    /// Reads the whole pack with a key.
+    func read(with keys: any KeyProvider, _ body: (OpenPack) async throws(VaultError) -> Void)
+        async throws(VaultError)
+    {
+        try await noting { () throws(VaultError) in
+            try await body(opened(file(of: .whole, keys).file, with: keys))
+        }
     }
 
-    private func place() throws(VaultError) -> Place {
+    /// Reads a part of the pack with a key: of one at a host only that comes.
+    func readPart<Value>(
+        with keys: any KeyProvider, _ body: (PackPart) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        try await noting { () throws(VaultError) in
+            let (file, hosted) = try await file(of: .part, keys)
+            return try await body(PackPart(opened: opened(file, with: keys), hosted: hosted))
+        }
+    }
+
+    /// The pack for what is known without its pieces.
+    func partialFile() async throws(VaultError) -> PackFile { try await file(of: .part, nil).file }
+
+    private enum Extent { case whole, part }
+
+    /// The pack where it is: a file, or at a site, of which a part has no pieces yet.
+    ///
+    /// - Parameter keys: needed only for the ID of a pack whose site has opaque names.
+    private func file(
+        of extent: Extent, _ keys: (any KeyProvider)?
+    ) async throws(VaultError) -> (file: PackFile, hosted: HostedPack?) {
         let source = try manifestOptions.source()
         let channel = try channel.channel
         // A folder is no pack, but often the source of one with its name.
@@ -38,50 +61,16 @@ struct PackArgument: ParsableArguments {
                     .usage, "a channel lists packs of a site, and this is a file", at: "--channel",
                     remedy: "name the pack by its ID, with --site and --trust")
             }
-            return .local(LocalPack(path: FilePath(pack), manifestSource: source))
+            return (try await LocalPack(path: FilePath(pack), manifestSource: source).file(), nil)
         }
-        return .listed(
-            PackOfSite(site, scratch: .temporaryFolder), in: channel ?? .live,
-            root: try TrustedRootOption.root(at: root))
-    }
-
-    /// Reads the whole pack with a key.
-    func read(with keys: any KeyProvider, _ body: (OpenPack) async throws(VaultError) -> Void)
-        async throws(VaultError)
-    {
-        try await noting { () throws(VaultError) in
-            let file: PackFile
-            switch try place() {
-            case .local(let pack): file = try await pack.file()
-            case .listed(let site, let channel, let root):
-                file = try await site.file(
-                    of: PackID(pack), in: channel, pinnedRoot: root, keys: keys, now: .now)
-            }
-            try await body(opened(file, with: keys))
-        }
-    }
-
-    /// Reads a part of the pack with a key: of one at a host only that comes.
-    func readPart<Value>(
-        with keys: any KeyProvider, _ body: (PackPart) async throws(VaultError) -> Value
-    ) async throws(VaultError) -> Value {
-        try await noting { () throws(VaultError) in
-            let (file, hosted) = try await partialFile(keys)
-            return try await body(PackPart(opened: opened(file, with: keys), hosted: hosted))
-        }
-    }
-
-    /// The pack for what is known without its pieces.
-    ///
-    /// - Parameter keys: needed only for the ID of a pack whose site has opaque names.
-    func partialFile(
-        _ keys: (any KeyProvider)? = nil
-    ) async throws(VaultError) -> (file: PackFile, hosted: HostedPack?) {
-        switch try place() {
-        case .local(let pack): return (try await pack.file(), nil)
-        case .listed(let site, let channel, let root):
-            let hosted = try await site.part(
-                of: PackID(pack), in: channel, pinnedRoot: root, keys: keys, now: .now)
+        let listed = try await PackOfSite(
+            named: PackID(pack), in: channel ?? .live, of: site,
+            pinnedRoot: try TrustedRootOption.root(at: root), keys: keys, scratch: .temporaryFolder, now: .now
+        )
+        switch extent {
+        case .whole: return (try await listed.file(), nil)
+        case .part:
+            let hosted = try await listed.part()
             return (hosted.pack, hosted)
         }
     }

@@ -17,21 +17,20 @@ struct TrustedRootOption: ParsableArguments {
     var path: String?
 
     /// Nil without the option.
-    func root() throws(VaultError) -> [UInt8]? {
+    func root() throws(VaultError) -> VerifiedRoot? {
         try Self.root(named: path)
     }
 
-    static func root(named path: String?) throws(VaultError) -> [UInt8]? {
+    static func root(named path: String?) throws(VaultError) -> VerifiedRoot? {
         try path.map { path throws(VaultError) in try root(at: FilePath(path)) }
     }
 
     /// - Throws: `usage` for a file that is no root.
-    static func root(at path: FilePath) throws(VaultError) -> [UInt8] {
+    static func root(at path: FilePath) throws(VaultError) -> VerifiedRoot {
         do throws(VaultError) {
             let bytes = try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
-            _ = try VerifiedRoot(
+            return try VerifiedRoot(
                 pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: path.string))
-            return bytes
         } catch {
             guard error.category == .corrupt || error.category == .untrusted else { throw error }
             throw VaultError(

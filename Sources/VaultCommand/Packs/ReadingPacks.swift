@@ -26,7 +26,7 @@ struct Inspect: AsyncParsableCommand {
     func run() async throws {
         var opened: OpenPack?
         if let keys = try keys.cachedProvider() { opened = try await pack.readPart(with: keys) { $0.opened } }
-        let file = if let opened { opened.pack } else { try await pack.partialFile().file }
+        let file = if let opened { opened.pack } else { try await pack.partialFile() }
         PackDetails(name: pack.pack, file: file, opened: opened).answer(asJSON: json)
     }
 }

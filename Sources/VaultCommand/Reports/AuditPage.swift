@@ -18,7 +18,8 @@ struct AuditPage {
         let findings = report.allFindings
         let level = Page.Level(of: findings)
         let sections: [Page.Section?] = [
-            findingSection, damageSection, packSection, expirySection, hostSection, keySection,
+            findingSection, damageSection, packSection, historyPart?.growthSection,
+            historyPart?.coverageSection, expirySection, hostSection, keySection,
         ]
         return Page(
             kind: "Audit of \(report.subject)", level: level, verdict: verdict(level, findings),
@@ -128,6 +129,12 @@ struct AuditPage {
                 }
             }
         }
+    }
+
+    /// Nil without a memory.
+    private var historyPart: AuditHistoryPart? {
+        guard let coverage = report.coverage, let history = report.history else { return nil }
+        return AuditHistoryPart(coverage: coverage, history: history)
     }
 
     private var expirySection: Page.Section? {

@@ -141,4 +141,7 @@ extension Page.Level {
 extension UTCTime {
     /// For people, in minutes: `2031-05-01 12:00 UTC`.
     var shown: String { "\(description.prefix(16).replacing("T", with: " ")) UTC" }
+
+    /// `2031-05-01`.
+    var day: String { String(description.prefix(10)) }
 }

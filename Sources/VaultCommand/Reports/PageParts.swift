@@ -58,6 +58,17 @@ extension Markup {
     }
 }
 
+extension Markup {
+    /// Stands before the name of what has this style in a chart.
+    static func swatch(_ style: String) -> Markup {
+        Markup(
+            "svg", ["class": "swatch", "viewBox": "0 0 12 12", "aria-hidden": "true", "focusable": "false"]
+        ) {
+            Markup("rect", ["class": style, "width": "12", "height": "12", "rx": "2"])
+        }
+    }
+}
+
 extension PageTable.Column {
     static func text(_ title: String, _ text: @escaping (Row) -> String?) -> Self {
         Self(title: title) { Markup(text($0) ?? "–") }

@@ -65,6 +65,7 @@ enum PageStyle {
         .badge.error { background: var(--bad-back); } .badge.note { background: var(--note-back); }
         .do { font-weight: 600; }
         .scroll { overflow-x: auto; }
+        .scroll[aria-labelledby="coverage-runs-caption"] { max-height: 22rem; overflow-y: auto; }
         table { border-collapse: collapse; width: 100%; margin: .5rem 0; font-size: .9375rem; }
         caption { text-align: left; color: var(--quiet); padding: 0 0 .5rem; }
         th, td { text-align: left; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: middle; }
@@ -77,17 +78,19 @@ enum PageStyle {
         .bar { width: 12rem; height: .75rem; display: block; }
         .bar rect, .chart rect { fill: var(--bar); } .bar .track { fill: var(--note-back); }
         .bar .second, .swatch .second { fill: var(--bar2); } .bar .third, .swatch .third { fill: var(--bar3); }
-        .bar .error, .chart .error { fill: var(--bad-bar); } .chart .warning { fill: var(--warn-bar); }
+        .bar .error, .chart .error { fill: var(--bad-bar); } .bar .warning, .chart .warning { fill: var(--warn-bar); }
         .swatch { width: .75rem; height: .75rem; } .swatch rect { fill: var(--bar); }
         .chart { width: 100%; min-width: 42rem; height: auto; display: block; margin: .75rem 0; }
         .chart text { fill: var(--text); font-size: 13px; } .chart .scale { fill: var(--quiet); }
-        .chart line { stroke: var(--line); } .chart .track { fill: var(--note-back); }
+        .chart line { stroke: var(--line); }
+        .chart .whole, .swatch .whole { fill: var(--note-back); stroke: var(--quiet); stroke-width: 1; }
+        .chart .value { font-weight: 600; } .chart g:hover .column { fill: var(--link); }
         h3 + p { margin-top: 0; }
         section > h3 { margin-top: 1rem; }
         .map { max-width: 100%; height: auto; display: block; margin: .5rem 0; }
         .map .sound { fill: var(--cell); } .map .damaged { fill: var(--bad-bar); } .map .cross { stroke: var(--card); stroke-width: 1.5; fill: none; }
         summary { cursor: pointer; color: var(--link); padding: .15rem 0; }
         footer { color: var(--quiet); padding-bottom: 2rem; font-size: .875rem; }
-        @media print { nav, .skip { display: none; } section { break-inside: avoid; } }
+        @media print { .scroll { max-height: none !important; } nav, .skip { display: none; } section { break-inside: avoid; } }
         """
 }

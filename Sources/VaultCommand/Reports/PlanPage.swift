@@ -119,19 +119,11 @@ struct PlanPage {
         return Page.Section(id: "devices", title: "What each device gets") {
             Markup("p", ["class": "quiet"]) {
                 for (_, title, style) in policies {
-                    Self.swatch(style)
+                    Markup.swatch(style)
                     " \(title)  "
                 }
             }
             table.markup
-        }
-    }
-
-    private static func swatch(_ style: String) -> Markup {
-        Markup(
-            "svg", ["class": "swatch", "viewBox": "0 0 12 12", "aria-hidden": "true", "focusable": "false"]
-        ) {
-            Markup("rect", ["class": style, "width": "12", "height": "12", "rx": "2"])
         }
     }
 

@@ -92,16 +92,16 @@ struct Audit: LongCommand {
         func write(_ report: AuditReport) throws(VaultError) {
             try reports.write(AuditRun(report: report, start: start, duration: ContinuousClock.now - clock))
         }
-        let bars = StepBars()
-        defer { bars.finish() }
+        let bar = RunBar()
+        defer { bar.finish() }
         let report: AuditReport
-        do throws(VaultError) { report = try await audit(showing: bars) } catch {
+        do throws(VaultError) { report = try await audit(showing: bar) } catch {
             // Monitoring sees this, too, under the same name of the site.
             let place = (try? SiteLocation(subject))?.description ?? subject
             try? write(AuditReport(of: place, failing: error))
             throw error
         }
-        bars.finish()
+        bar.finish()
         var errors = report.worstFirst.compactMap(\.error)
         do throws(VaultError) { try write(report) } catch { errors.append(error) }
         for error in errors { Console.note("assetvault: \(error.worded) [\(error.code.name)]") }
@@ -111,7 +111,7 @@ struct Audit: LongCommand {
         if let gravest = errors.first { throw ReportedError(error: gravest) }
     }
 
-    private func audit(showing bars: StepBars) async throws(VaultError) -> AuditReport {
+    private func audit(showing bar: RunBar) async throws(VaultError) -> AuditReport {
         let location = try SiteLocation(subject)
         guard try location.isSite else {
             guard against.isEmpty else {
@@ -123,7 +123,7 @@ struct Audit: LongCommand {
             return try await PackAudit(
                 of: location.path ?? FilePath(subject), by: try evidence(), keys: try keys.cachedProvider(),
                 now: .now
-            ).run { bars.show(Activity(name: $0.step.rawValue, pack: $0.pack), $0.done, of: $0.total) }
+            ).run(bar.show)
         }
         guard manifestOptions.site == nil, manifestOptions.manifest == nil else {
             throw VaultError(
@@ -141,7 +141,7 @@ struct Audit: LongCommand {
             of: Site(location, transport: transport), pinnedRoot: try pinnedRoot(),
             keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now, expiryNotice: expiry?.days,
             mirrors: mirrors, ledger: try memory.ledger()
-        ).run { bars.show(Activity(name: $0.step.rawValue, pack: $0.pack), $0.done, of: $0.total) }
+        ).run(bar.show)
     }
 
     private func evidence() throws(VaultError) -> PackAudit.Evidence {
@@ -154,7 +154,7 @@ struct Audit: LongCommand {
         }
     }
 
-    private func pinnedRoot() throws(VaultError) -> [UInt8]? {
+    private func pinnedRoot() throws(VaultError) -> VerifiedRoot? {
         try manifestOptions.trust.root()
     }
 }

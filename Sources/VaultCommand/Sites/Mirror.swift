@@ -67,22 +67,15 @@ struct Mirror: LongCommand {
         let mirror = SiteMirror(
             of: Site(location, transport: try connection.transport()), in: FilePath(folder),
             pinnedRoot: try trust.root(), scratch: .temporaryFolder, now: .now)
-        let bars = StepBars()
-        defer { bars.finish() }
+        let bar = RunBar()
+        defer { bar.finish() }
         let report =
             dryRun
-            ? try await mirror.plan(bars.show)
-            : try await mirror.run(pruning: try pruning, bars.show)
-        bars.finish()
+            ? try await mirror.plan(bar.show)
+            : try await mirror.run(pruning: try pruning, bar.show)
+        bar.finish()
         Console.warn(of: report.warnings)
         report.answer(asJSON: json)
-    }
-}
-
-extension StepBars {
-    func show(_ progress: AuditProgress) {
-        show(
-            Activity(name: progress.step.rawValue, pack: progress.pack), progress.done, of: progress.total)
     }
 }
 

@@ -98,12 +98,11 @@ struct Plan: LongCommand {
             var request = AuthorRequest(keys: given, now: .now)
             request.keyServices = try keys.service.opener()
             request.host = site
-            let bars = StepBars()
-            defer { bars.finish() }
+            let bar = RunBar()
+            defer { bar.finish() }
             let preview = try await Publication.preview(
-                of: folder, request,
-                onPack: { bars.show(Activity(name: "sealing", pack: "\($0)"), $1) })
-            bars.finish()
+                of: folder, request, observe: bar.show)
+            bar.finish()
             if let pack = preview.packs.first(where: \.isCostUnknown) {
                 throw VaultError(
                     .missing,

@@ -102,8 +102,8 @@ struct Publish: LongCommand {
         let declared = try declarations.map { text throws(VaultError) in
             try PackArgumentPair(text, in: folder.path)
         }
-        let bars = StepBars()
-        defer { bars.finish() }
+        let bar = RunBar()
+        defer { bar.finish() }
         var request = try keys.request(at: host)
         request.compression = sealing.compression
         request.unpackingLimit = sealing.unpackingLimit
@@ -117,8 +117,8 @@ struct Publish: LongCommand {
                 : { settings throws(VaultError) in
                     for pack in declared { try settings.declare(pack.id, source: pack.source) }
                 }
-        ) { bars.show(Activity(name: "sealing", pack: "\($0)"), $1) }
-        bars.finish()
+        ) { bar.show($0) }
+        bar.finish()
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
     }
 }

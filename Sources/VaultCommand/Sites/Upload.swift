@@ -64,18 +64,10 @@ struct Upload: LongCommand {
         let upload = SiteUpload(
             of: folder, to: try UploadDestinations.destination(named: destination, scratch: scratch),
             pinnedRoot: try trust.root(), scratch: scratch, now: .now, prunes: prune)
-        let bars = StepBars()
-        defer { bars.finish() }
-        let observe = { (progress: UploadProgress) in
-            let (done, total) = (progress.done, progress.total)
-            // The files to send are known once all files are verified.
-            let isKnown = progress.step == .sending && total > 0
-            bars.show(
-                Activity(name: progress.step.rawValue), done, of: total,
-                fraction: isKnown ? Double(done) / Double(total) : nil)
-        }
-        let report = dryRun ? try await upload.plan(observe) : try await upload.run(observe)
-        bars.finish()
+        let bar = RunBar()
+        defer { bar.finish() }
+        let report = dryRun ? try await upload.plan(bar.show) : try await upload.run(bar.show)
+        bar.finish()
         Console.warn(of: report.warnings)
         report.answer(asJSON: json)
     }

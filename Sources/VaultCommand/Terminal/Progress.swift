@@ -1,5 +1,7 @@
 import AssetVault
 import SealedPack
+import VaultAuthoring
+import VaultBase
 import VaultSite
 
 /// The progress of one kind of work: a bar after more than a second, or lines of JSON.
@@ -33,13 +35,17 @@ final class ProgressBar {
     }
 
     /// The same for work whose packs and size change.
-    func show(_ measure: ByteProgress, of activity: Activity, fraction: Double?) {
+    ///
+    /// - Parameter whole: what the bar shows, if that is not the measure.
+    func show(
+        _ measure: ByteProgress, of activity: Activity, fraction: Double?, drawing whole: ByteProgress? = nil
+    ) {
         ProgressOutput.show(activity, measure, fraction: fraction)
         guard isBar, ContinuousClock.now >= next else { return }
         next = ContinuousClock.now + .milliseconds(100)
         hasDrawn = true
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        Console.redraw("\(activity.label) \(measure.shown(after: seconds))")
+        Console.redraw("\(activity.label) \((whole ?? measure).shown(after: seconds))")
     }
 
     /// Clears the line.
@@ -49,23 +55,22 @@ final class ProgressBar {
     }
 }
 
-/// A bar for each step of work, one after the other.
-final class StepBars {
-    private var step: (activity: Activity, bar: ProgressBar)?
+/// The bar of a run over several packs or files, whatever is done with them.
+final class RunBar {
+    private var bar: ProgressBar?
 
-    /// - Parameters:
-    ///   - total: bytes in all; 0 when it is not known.
-    ///   - fraction: of the whole run; nil if it is not known.
-    func show(_ activity: Activity, _ done: UInt64, of total: UInt64 = 0, fraction: Double? = nil) {
-        if step?.activity != activity {
-            finish()
-            step = (activity, ProgressBar(activity, total: total))
-        }
-        step?.bar.show(done, fraction: fraction)
+    func show(_ progress: WorkProgress) {
+        let activity = Activity(name: progress.step.rawValue, pack: progress.item)
+        let bar = self.bar ?? ProgressBar(activity)
+        self.bar = bar
+        bar.show(
+            ByteProgress(total: progress.total, done: progress.done), of: activity,
+            fraction: progress.fraction,
+            drawing: progress.whole.map { ByteProgress(total: $0.total, done: $0.done) })
     }
 
     /// Clears the line.
-    func finish() { step?.bar.finish() }
+    func finish() { bar?.finish() }
 }
 
 /// The progress of work in bytes: in all, left by an earlier run, and done now.
@@ -160,48 +165,31 @@ struct CombinedProgress {
     }
 }
 
-/// How much of the work on several packs is done: each is fetched, then opened, and both halves count alike, by the pack's size.
+/// How much of the work on several packs is done, by their sizes: each is fetched, then opened, and both halves count alike; or it is
+/// verified.
 struct PackWork {
-    private struct Part {
-        let size: Double
-        /// From 0 to 1, each.
-        var fetched = 0.0
-        var opened = 0.0
-
-        var done: Double { size * (fetched + opened) / 2 }
-    }
-
-    private var parts: [PackID: Part] = [:]
-    private var (size, done) = (0.0, 0.0)
+    private var work = WeightedWork<PackID>()
 
     /// From 0 to 1; nil before any pack is known.
-    var fraction: Double? { size > 0 ? done / size : nil }
+    var fraction: Double? { work.fraction }
 
     mutating func note(_ update: StatusUpdate) {
         // The table of names comes before the packs are known.
         guard update.id.description != PackNames.packID else { return }
         switch update {
-        case .planned(let id, _, let total): set(Part(size: Double(total)), of: id)
-        case .progress(let id, _, let bytes, let total):
-            change(id, total) { $0.fetched = Double(bytes) / Double(max(total, 1)) }
-        case .opening(let id, let bytes, let total):
-            change(id, total) { ($0.fetched, $0.opened) = (1, Double(bytes) / Double(max(total, 1))) }
-        case .finished(let id, _), .failed(let id, _):
-            guard let part = parts[id] else { return }
-            set(Part(size: part.size, fetched: 1, opened: 1), of: id)
-        case .began, .sentWhole, .diskSpaceLow, .deferred, .verifying, .transferring, .awaitingKey: break
+        case .planned(let id, _, let total): work.plan(id, size: total)
+        case .progress(let id, _, let bytes, let total): note(id, bytes, of: total) { $0 / 2 }
+        case .opening(let id, let bytes, let total): note(id, bytes, of: total) { 0.5 + $0 / 2 }
+        case .verifying(let id, let bytes, let total): note(id, bytes, of: total) { $0 }
+        case .finished(let id, _), .failed(let id, _): work.note(id, share: 1)
+        case .began, .sentWhole, .diskSpaceLow, .deferred, .transferring, .awaitingKey: break
         }
     }
 
-    private mutating func change(_ id: PackID, _ total: UInt64, _ change: (inout Part) -> Void) {
-        var part = parts[id] ?? Part(size: Double(total))
-        change(&part)
-        set(part, of: id)
-    }
-
-    private mutating func set(_ part: Part, of id: PackID) {
-        if let old = parts[id] { (size, done) = (size - old.size, done - old.done) }
-        parts[id] = part
-        (size, done) = (size + part.size, done + part.done)
+    private mutating func note(
+        _ id: PackID, _ bytes: UInt64, of total: UInt64, _ share: (Double) -> Double
+    ) {
+        if !work.knows(id) { work.plan(id, size: total) }
+        work.note(id, share: share(Double(bytes) / Double(max(total, 1))))
     }
 }

@@ -2,6 +2,7 @@ import FaultServer
 import Synchronization
 import SystemPackage
 import Testing
+import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultFileSystem
@@ -83,7 +84,8 @@ import VaultTransport
                     transport: PackTransport(
                         base: SchemeTransport(), packs: transport(window: .milliseconds(300)))),
                 in: FilePath(world.place.root).appending("copy"),
-                pinnedRoot: try world.place.trustedRoot, scratch: FilePath(world.place.root),
+                pinnedRoot: try VerifiedRoot(trustedRootFile: world.place.trustedRoot),
+                scratch: FilePath(world.place.root),
                 now: .now)
             let error = await #expect(throws: VaultError.self) { try await copy.run() }
             #expect(error?.category == .unavailable)
@@ -157,18 +159,6 @@ import VaultTransport
         let before = world.server.packBytes
         try await world.client().ensureLocalAvailability(of: one)
         #expect(world.server.packBytes - before < World.one.count)
-    }
-
-    @Test func requestsAreLimited() throws {
-        let pack = try pack("a", bytes: 1_000)
-        var budget = TransferBudget(of: pack)
-        for _ in 0..<66 { try budget.takeRequest() }
-        #expect(throws: VaultError.self) { try budget.takeRequest() }
-        budget = TransferBudget(of: pack)
-        try budget.take(1 << 20 + 2_000)
-        try budget.takeRequest()
-        #expect(throws: VaultError.self) { try budget.take(1) }
-        #expect(throws: VaultError.self) { try budget.takeRequest() }
     }
 
     /// How fast a host sends is measured over all its answers for a pack, and those of another mirror by themselves.

@@ -49,8 +49,8 @@ struct UnreadUpdatesTests {
         }
         unread.add(.began(one))
         unread.add(.finished(one, .loaded))
-        unread.add(.verifying(one))
-        #expect(rest() == [.began(one), .finished(one, .loaded), .verifying(one)])
+        unread.add(.verifying(one, bytes: 0, total: 1))
+        #expect(rest() == [.began(one), .finished(one, .loaded), .verifying(one, bytes: 0, total: 1)])
         #expect(rest() == [])
     }
 }

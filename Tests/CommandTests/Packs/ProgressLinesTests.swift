@@ -52,7 +52,8 @@ struct ProgressLinesTests {
     @Test(
         arguments: [
             ("seal $WORK/one -o $WORK/own.avpack $KEYS", ["sealing"]),
-            ("publish $VAULT --dry-run --compression max", []), ("plan $VAULT --updates", ["sealing"]),
+            ("publish $VAULT --dry-run --compression max", ["sealing"]),
+            ("plan $VAULT --updates", ["sealing"]),
             ("fetch $SITE $CLIENT", ["fetching"]), ("fetch $SITE $CLIENT --dry-run", []),
             ("downloader $SITE $STORE $TRUST --request install", ["fetching"]),
             ("audit $SITE $TRUST $KEYS", ["checking"]), ("upload $SITE $WORK/host", ["verifying"]),
@@ -62,8 +63,34 @@ struct ProgressLinesTests {
         for activity in activities {
             let own = lines.filter { $0.activity == activity }
             #expect(!own.isEmpty, "\(activity)")
-            #expect(own.allSatisfy { $0.bytes != nil })
+            #expect(own.allSatisfy { $0.bytes != nil && $0.fraction != nil })
         }
+    }
+
+    /// Of two packs of one size, the second one begins at the half.
+    @Test(
+        arguments: [
+            ("publish $VAULT --dry-run --compression max", "pread64"), ("plan $VAULT --updates", "pread64"),
+            ("audit $SITE $TRUST", "pread64"), ("mirror $SITE $WORK/copy $TRUST", "pwrite64"),
+        ] as [(Words, String)])
+    func theFractionIsOfTheWhole(words: Words, call: String) async throws {
+        let slow = Sandbox.injecting("delay_enter=110000", into: call, from: 1)
+        let lines = try await lines(of: words, through: slow).filter { $0.pack != nil }
+        for (name, expected) in [("one", 0...0.51), ("two", 0.49...1)] as [(String, ClosedRange<Double>)] {
+            let own = lines.filter { $0.pack?.hasPrefix("packs/\(name).") == true || $0.pack == name }
+            #expect(!own.isEmpty, "\(name): \(lines)")
+            for line in own { #expect(expected.contains(try #require(line.fraction)), "\(line)") }
+        }
+    }
+
+    /// Both packs are one activity.
+    @Test func theFractionOfAVerification() async throws {
+        try await world.fetch().succeeded()
+        let slow = Sandbox.injecting("delay_enter=20000", into: "pread64", from: 1)
+        let lines = try await lines(of: "verify $STORE $KEYS", through: slow).filter { $0.activity != nil }
+        #expect(lines.allSatisfy { $0.activity == "verifying" && $0.fraction != nil })
+        let fractions = lines.dropFirst().compactMap(\.fraction)
+        #expect(fractions.contains { $0 > 0 && $0 < 0.5 } && fractions.contains { $0 > 0.5 }, "\(fractions)")
     }
 
     @Test func commandsOfAStore() async throws {

@@ -32,6 +32,34 @@ struct ProgressTests {
         }
     }
 
+    /// The bar of a run over several packs is that of the whole: of two packs of one size the second one begins at the half.
+    @Test func aTerminalShowsTheWhole() async throws {
+        let world = try await World("one", "two") { world in
+            for id in ["one", "two"] {
+                try world.write("\(id)/noise", Bytes.random(6 << 20, seed: UInt64(id.count)))
+            }
+        }
+        try await world.fetch().succeeded()
+        let bar = #/\x1B\[K(\w+) (\w+)(?: packs)? \[[#.]{30}\] (\d+) %  /#
+        for (words, activity, item, delay) in [
+            ("publish $VAULT --dry-run", "sealing", "two", 60_000),
+            ("plan $VAULT --updates", "sealing", "two", 60_000),
+            ("audit $SITE $TRUST", "checking", "two", 400_000),
+            ("verify $STORE $KEYS", "verifying", "2", 40_000),
+        ] as [(Words, String, String, Int)] {
+            let slow = Sandbox.injecting("delay_enter=\(delay)", into: "pread64", from: 1)
+            let line = slow + [try Command.path.string] + words.list(world.variables)
+            let shown = try await Tool.run(
+                "script", "-qec", line.map { "'\($0)'" }.joined(separator: " "), "/dev/null"
+            ).text
+            let bars = shown.matches(of: bar)
+            #expect(bars.allSatisfy { $0.1 == activity }, "\(shown)")
+            #expect(bars.contains { $0.2 == item && 50...99 ~= Int($0.3) ?? 0 }, "\(shown)")
+            // It goes away at the end.
+            #expect(try #require(shown.split(separator: bar).last).contains("\r\u{1B}[K"), "\(shown)")
+        }
+    }
+
     @Test func noBarWithoutATerminal() async throws {
         try await sample.seal()
         for work in Self.works {

@@ -1,4 +1,5 @@
 """Audits whose reports are judged: of a clean site, and of sites with faults and hostile names."""
+import datetime
 import json
 import os
 import pathlib
@@ -68,6 +69,26 @@ def damage(path, *places):
             file.write(bytes([byte ^ 1]))
 
 
+def nights(state, count):
+    """As if more audits had been, one a night, while the site grew."""
+    memory = json.loads(state.read_text())
+    last = memory["runs"][-1]
+    time = datetime.datetime.fromisoformat(last["time"].rstrip("Z"))
+    bytes, packs = last["listedBytes"], last["listedPacks"]
+    runs = []
+    for number in range(count, 0, -1):
+        listed = bytes - bytes * (number // 5) // 10
+        part = listed if number == count else listed // (7 + number % 4)
+        runs.append({"time": (time - datetime.timedelta(days=number)).isoformat() + "Z", "seconds": 61, "version": 40 - number,
+                     "listedPacks": packs, "listedBytes": listed, "verifiedPacks": 1, "verifiedBytes": part})
+    for pack, days in zip(memory["packs"], [3, 12, 25, 44, 130]):
+        pack["verified"] = (time - datetime.timedelta(days=days)).isoformat() + "Z"
+        pack["seen"] = runs[0]["time"]
+    del memory["packs"][0]["verified"]
+    memory["runs"] = runs
+    state.write_text(json.dumps(memory))
+
+
 def publish(folder, packs):
     """A vault whose packs have these sizes."""
     noise = random.Random(1)
@@ -102,6 +123,11 @@ def audits(tmp_path_factory):
     site, trust, keys = vault / "site", ["--trust", vault / "trusted-root.json"], vault / "keys" / "vault.jwks"
     audit("clean", site, *trust, "--keys", f"file:{keys}")
     audit("unpinned", site)
+    state = folder / "state.json"
+    memory = [*trust, "--keys", f"file:{keys}", "--state", state]
+    assetvault("audit", site, *memory)
+    nights(state, 24)
+    audit("remembered", site, *memory, "--sample", "10%")
 
     packs = {pack["id"]: pathlib.Path(pack["place"]) for pack in json.loads(assetvault("audit", site, "--json"))["packs"]}
     damage(packs["music/title"], .31, .32, .33, .334, .8)

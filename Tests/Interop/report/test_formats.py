@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 from prometheus_client.parser import text_string_to_metric_families
 
-AUDITS = ["clean", "unpinned", "damaged", "expiring", "hostile", "missing"]
+AUDITS = ["clean", "remembered", "unpinned", "damaged", "expiring", "hostile", "missing"]
 
 
 @pytest.mark.parametrize("kind", AUDITS)

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-PAGES = ["clean", "damaged", "expiring", "hostile", "missing", "plan"]
+PAGES = ["clean", "remembered", "damaged", "expiring", "hostile", "missing", "plan"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -76,6 +76,22 @@ def test_structure(audits, browser):
     assert browser.run("[...document.querySelectorAll('svg[role=img]')].every(e => e.querySelector('title').textContent)")
     crosses = browser.run("[...document.querySelectorAll('.map .cross')].map(e => e.getAttribute('d')).join('')")
     assert crosses.count("M") >= 3
+
+
+def test_charts(audits, browser):
+    """Each chart has a text in its place, and a table with a row for each of its columns."""
+    browser.open(audits["remembered"][0] / "report.html")
+    for chart, table in (("growth", "growth"), ("coverage", "coverage-runs")):
+        columns = browser.run(f"document.querySelectorAll('[aria-labelledby={chart}-chart] .column').length")
+        rows = browser.run(f"document.querySelectorAll('[aria-labelledby={table}-caption] tbody tr').length")
+        assert columns == rows > 4
+        heights = browser.run(f"""[...document.querySelectorAll('[aria-labelledby={chart}-chart] .column')]
+            .map(e => Number(e.getAttribute('height')))""")
+        assert min(heights) >= 0 and len(set(heights)) > 4
+    said = browser.call("Accessibility.getFullAXTree")["nodes"]
+    images = [node["name"]["value"] for node in said if node.get("role", {}).get("value") in ("img", "image")]
+    assert any(text.startswith("From ") and "The table below" in text for text in images), images
+    assert any(text.startswith("What each of the last 25 audits verified") for text in images), images
 
 
 def test_nothing_can_be_loaded(audits, browser):

@@ -49,7 +49,8 @@ final class TestClient: Sendable {
     /// The tree that a client without a store reads.
     static func tree(of repository: Repository) async throws -> TargetTree {
         try await TargetTree.verifying(
-            repository.source, pinnedRoot: repository.firstRoot, now: Repository.now)
+            repository.source, pinnedRoot: VerifiedRoot(trustedRootFile: repository.firstRoot),
+            now: Repository.now)
     }
 
     func bytes(_ name: String) -> [UInt8]? {

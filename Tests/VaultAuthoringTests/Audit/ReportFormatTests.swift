@@ -113,6 +113,46 @@ import VaultSite
         #expect(map.components(separatedBy: "l7 7").count - 1 == 2)
     }
 
+    @Test func growthAndCoverage() async throws {
+        let vault = try await TestVault.published()
+        #expect(!Self.text(AuditPage(run: Self.run(try await vault.audit())).page.bytes).contains("growth"))
+        let first = try await vault.audit(keyed: true, remembering: vault.ledger())
+        let one = Self.text(AuditPage(run: Self.run(first)).page.bytes)
+        #expect(one.contains("The size has not changed") && !one.contains("class=\"column\""))
+
+        // An audit that finds the same is no step of the growth.
+        _ = try await vault.audit(remembering: vault.ledger())
+
+        vault.now = vault.now.adding(days: 20)
+        try vault.write(TestVault.noise(40_000, seed: 5), to: "three/c.bin")
+        try await vault.publish(["three": "three"])
+        let second = try await vault.audit(remembering: vault.ledger(AuditBudget(bytes: 1)))
+        let history = try #require(second.history)
+        let versions = history.growth.compactMap(\.version)
+        #expect(history.growth.map(\.listed.packs) == [2, 3] && versions == versions.sorted())
+        #expect(versions.last == (try await vault.tree().chain.snapshot.version))
+        // The new pack now, and the others 20 days ago, by the limits 1, 7, 14, 30 and 90.
+        #expect(history.ages.map(\.share.packs) == [1, 0, 0, 2, 0, 0])
+        #expect(history.ages.map(\.withKeys.packs) == [0, 0, 0, 2, 0, 0])
+        let page = Self.text(AuditPage(run: Self.run(second)).page.bytes)
+        #expect(page.contains("in version \(versions[0]) to ") && page.contains("in 1 change."))
+        #expect(page.contains("15 to 30 days ago"))
+        // A column for each version, and one for each audit before what was listed.
+        #expect(page.components(separatedBy: "class=\"column\"").count - 1 == 5)
+        #expect(page.components(separatedBy: "class=\"whole\" x").count - 1 == 3)
+    }
+
+    /// A damaged state file can't end the program.
+    @Test(arguments: [0, 1, 999, 1000, UInt64.max]) func scalesOfColumns(_ size: UInt64) {
+        let entries = [size, 0].map {
+            ColumnChart.Entry(label: "a", size: $0, whole: size, explanation: "b")
+        }
+        let chart = ColumnChart(id: "a", title: "b", entries: entries).markup.text
+        let steps = chart.components(separatedBy: "<line").count - 1
+        #expect((2...7).contains(steps), "\(steps)")
+        #expect(!chart.contains("nan") && !chart.contains("\"-"))
+    }
+
     @Test func worstFirst() async throws {
         let vault = try await TestVault.published()
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[0]), at: 64)

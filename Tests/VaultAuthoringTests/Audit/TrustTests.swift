@@ -18,7 +18,7 @@ import VaultFileSystem
 
     @Test func refusesASiteOfAnotherRoot() async throws {
         let (vault, other) = (try await TestVault.published(), try await TestVault.published())
-        try vault.write(try other.trustedRoot, to: vault.rootFile)
+        try vault.write(try other.trustedRoot.bytes, to: vault.rootFile)
         expectDistrust(try await vault.audit())
         // Under its own root it is valid.
         #expect(try await vault.audit(pinned: false).gravestError == nil)
@@ -45,7 +45,7 @@ import VaultFileSystem
         let vault = try await TestVault.published()
         let file = vault.metadata.appending("1.root.json")
         var bytes = try vault.read(file)
-        #expect(bytes == (try vault.trustedRoot))
+        #expect(bytes == (try vault.trustedRoot.bytes))
         if isDamaged {
             bytes[bytes.count / 2] ^= 1
             try vault.write(bytes, to: file)

@@ -12,6 +12,8 @@ import VaultSite
 public final class AuditLedger: Sendable {
     private struct Progress {
         var state: AuditState
+        /// Of the site's snapshot, in this run.
+        var version: Int64?
         /// What was known and is not listed; kept only where it may be listed again.
         var unlisted: [AuditState.Pack] = []
         /// Nil without a limit.
@@ -62,7 +64,8 @@ public final class AuditLedger: Sendable {
     /// - Throws: `untrusted` for another site; then nothing is remembered.
     func compare(_ seen: SeenSite) throws(VaultError) -> [Finding] {
         try progress.withLock { (progress) throws(VaultError) in
-            try progress.state.compare(seen, stateFile: path.string)
+            progress.version = seen.snapshotVersion
+            return try progress.state.compare(seen, stateFile: path.string)
         }
     }
 
@@ -113,6 +116,17 @@ public final class AuditLedger: Sendable {
         return ordered
     }
 
+    /// How many files of these lengths, in this order, the budget of bytes allows.
+    func expected(_ lengths: some Sequence<UInt64>) -> Int {
+        let limit = progress.withLock(\.byteLimit) ?? .max
+        var (count, bytes) = (0, UInt64(0))
+        for length in lengths where count == 0 || bytes < limit {
+            count += 1
+            bytes = [bytes, length].saturatingSum { $0 }
+        }
+        return count
+    }
+
     /// Whether the budget allows another file. One is always verified.
     var admitsAnother: Bool {
         progress.withLock { progress in
@@ -144,18 +158,20 @@ public final class AuditLedger: Sendable {
     /// Adds the run to the file.
     ///
     /// - Parameter place: the site.
-    func finish(at place: String) -> (coverage: AuditCoverage, findings: [Finding]) {
+    func finish(
+        at place: String
+    ) -> (coverage: AuditCoverage, history: AuditHistory, findings: [Finding]) {
         progress.withLock { progress in
             let coverage = progress.state.coverage(overdueDays: overdueDays, at: now)
             var findings = progress.state.growth(to: coverage.listed, at: place)
             findings += progress.state.overdue(coverage, at: place, now: now)
             findings += progress.state.knownDamage(at: place)
             progress.state.runs.append(
-                AuditState.Run(
+                AuditHistory.Run(
                     time: now, seconds: (ContinuousClock.now - start).components.seconds,
-                    listed: coverage.listed, verified: coverage.inThisRun))
+                    version: progress.version, listed: coverage.listed, verified: coverage.inThisRun))
             do throws(VaultError) { try save(progress) } catch { findings.append(Finding(error)) }
-            return (coverage, findings)
+            return (coverage, progress.state.history(overdueDays: overdueDays, at: now), findings)
         }
     }
 

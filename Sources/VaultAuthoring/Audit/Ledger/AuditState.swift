@@ -57,20 +57,12 @@ struct AuditState {
         init(_ bytes: [UInt8]) { self.init(digest: SHA256.hash(bytes.span), length: bytes.count) }
     }
 
-    /// The totals of one run.
-    struct Run {
-        let time: UTCTime
-        let seconds: Int64
-        let listed: AuditCoverage.Share
-        let verified: AuditCoverage.Share
-    }
-
     /// The highest version of each role, by the name of its file.
     var versions: [String: Int64] = [:]
     /// By the name with the version; the timestamp has one here, too, such as `7.timestamp.json`.
     var metadata: [MetadataFileName: Metadata] = [:]
     /// The oldest first.
-    var runs: [Run] = []
+    var runs: [AuditHistory.Run] = []
     /// Sorted.
     var packs: [Pack] = []
 }
@@ -123,7 +115,7 @@ extension AuditState {
             metadata[name] = Metadata(digest: digest, length: length)
         }
         for value in try object.array("runs", at: place) {
-            runs.append(try Run(value.asObject(at: place), at: place))
+            runs.append(try AuditHistory.Run(value.asObject(at: place), at: place))
         }
         packs.sort { $0.precedes($1) }
         self.packs = packs
@@ -149,11 +141,13 @@ extension AuditState {
         append("{\"format\":\(Self.format),\n\"versions\":")
         append(.object(JSONObject(lastWins: versions.map { ($0.key, .integer($0.value)) })))
         append("metadata", keptMetadata)
-        append("runs", runs.suffix(Self.runLimit).lazy.map(\.json))
+        append("runs", keptRuns.lazy.map(\.json))
         append("packs", packs.lazy.map(\.json))
         append("}\n")
         return bytes
     }
+
+    var keptRuns: [AuditHistory.Run] { runs.suffix(Self.runLimit) }
 
     /// The newest versions of each role.
     private var keptMetadata: [JSONObject] {
@@ -203,7 +197,7 @@ extension AuditState.Pack {
     }
 }
 
-extension AuditState.Run {
+extension AuditHistory.Run {
     fileprivate init(_ json: JSONObject, at place: String) throws(VaultError) {
         func share(_ name: String) throws(VaultError) -> AuditCoverage.Share {
             guard let packs = Int(exactly: try json.integer("\(name)Packs", at: place)),
@@ -215,16 +209,19 @@ extension AuditState.Run {
             throw AuditState.invalid("time", at: place)
         }
         self.init(
-            time: time, seconds: try json.integer("seconds", at: place), listed: try share("listed"),
+            time: time, seconds: try json.integer("seconds", at: place),
+            version: try json.optionalInteger("version", at: place), listed: try share("listed"),
             verified: try share("verified"))
     }
 
     fileprivate var json: JSONObject {
-        [
+        var json: JSONObject = [
             "time": .string(time.description), "seconds": .integer(seconds),
             "listedPacks": .integer(Int64(listed.packs)), "listedBytes": .number(listed.bytes),
             "verifiedPacks": .integer(Int64(verified.packs)), "verifiedBytes": .number(verified.bytes),
         ]
+        json["version"] = version.map { .integer($0) }
+        return json
     }
 }
 

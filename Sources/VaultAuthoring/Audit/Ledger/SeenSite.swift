@@ -10,21 +10,20 @@ struct SeenSite {
     let roots: [VerifiedRoot]
     /// All verified roles but the root.
     let documents: [MetadataDocument]
+    let snapshotVersion: Int64
     private let site: Site
 
-    init(_ tree: TargetTree, at site: Site, pinnedRoot: [UInt8]?) async {
+    init(_ tree: TargetTree, at site: Site, pinnedRoot: VerifiedRoot?) async {
         self.site = site
         let chain = tree.chain
+        snapshotVersion = chain.snapshot.version
         documents =
             [chain.timestamp.document, chain.snapshot.document] + tree.targetsRoles.map(\.document)
         let all = (try? await RootHistory(fromFirstRootOf: site, upTo: chain.root.version)?.roots) ?? []
         if all.last?.digest == chain.root.digest {
             roots = all
         } else {
-            let pinned = pinnedRoot.flatMap {
-                try? UnverifiedMetadata(parsing: $0, as: .root, place: "trusted root")
-            }.flatMap { try? VerifiedRoot(pinning: $0) }
-            roots = [pinned, chain.root].compactMap(\.self)
+            roots = [pinnedRoot, chain.root].compactMap(\.self)
         }
     }
 

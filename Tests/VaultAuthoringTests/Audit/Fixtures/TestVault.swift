@@ -43,7 +43,9 @@ final class TestVault {
     var vaultKeys: FilePath { vault.vaultKeys }
     var rootKey: FilePath { vault.signingKey(of: .root) }
     var keys: FileKeyProvider { FileKeyProvider(path: vault.vaultKeys) }
-    var trustedRoot: [UInt8] { get throws { try read(vault.trustedRoot) } }
+    var trustedRoot: VerifiedRoot {
+        get throws { try VerifiedRoot(trustedRootFile: read(vault.trustedRoot)) }
+    }
 
     func publish(_ sources: [String: String] = [:]) async throws {
         var settings = try VaultSettings(reading: vault.settings)
@@ -93,13 +95,20 @@ final class TestVault {
     }
 
     func audit(
-        pinned: Bool = true, keyed: Bool = false, by others: FileKeyProvider? = nil
+        pinned: Bool = true, keyed: Bool = false, by others: FileKeyProvider? = nil,
+        remembering ledger: AuditLedger? = nil
     ) async throws -> AuditReport {
-        let root: [UInt8]? = pinned ? try trustedRoot : nil
+        let root: VerifiedRoot? = pinned ? try trustedRoot : nil
         let site = Site(SiteLocation(path: site), transport: FileTransport())
         return await SiteAudit(
-            of: site, pinnedRoot: root, keys: others ?? (keyed ? keys : nil), scratch: place.path, now: now
+            of: site, pinnedRoot: root, keys: others ?? (keyed ? keys : nil), scratch: place.path, now: now,
+            ledger: ledger
         ).run()
+    }
+
+    /// The memory of the site's audits.
+    func ledger(_ budget: AuditBudget = AuditBudget()) throws -> AuditLedger {
+        try AuditLedger(at: place.path.appending("audit.json"), budget: budget, overdueDays: 14, now: now)
     }
 
     /// What an audit of the site at a host finds; it leaves nothing behind.

@@ -5,13 +5,15 @@ import VaultBase
 import VaultFileSystem
 import VaultTransport
 
-/// Gives access to a target's file, wherever it is hosted.
-struct HostedFile {
+/// The file of a target, wherever it is hosted.
+struct TargetFile {
     let target: TargetRecord
     let location: SiteLocation
     let transport: any Transport
     /// Where downloads are kept while they are looked at.
     let scratch: FilePath
+    /// Of all files that come from this host.
+    var meter = ThroughputMeter()
 
     /// The file where it lies in a folder; from a host a copy without a name, which is gone when it is closed, even if this process
     /// is killed. The bytes are not verified yet, but never more than the signed length.
@@ -32,22 +34,28 @@ struct HostedFile {
         let file = try OpenFile(namelessIn: scratch)
         let hosted = RemoteFile(
             location, of: target.path, length: target.length, transport: transport,
-            remedy: "upload the publisher's copy of it")
+            remedy: "upload the publisher's copy of it", meter: meter)
         try await hosted.read(0..<target.length) { (bytes, offset) throws(VaultError) in
             try file.write(bytes.span, at: offset)
             progress(offset + UInt64(bytes.count))
         }
         return OpenFileReference(file)
     }
+}
 
-    /// Throws `corrupt` unless the file has its signed length and digest.
-    static func verify(_ file: OpenFileReference, as target: TargetRecord, at place: String)
-        throws(VaultError)
-    {
-        guard try file.file.hasContent(length: target.length, target.hashes.sha256) else {
+extension TargetRecord {
+    /// Throws `corrupt` unless the file has the signed length and digest.
+    func verify(_ file: OpenFileReference, at place: String) throws(VaultError) {
+        guard try file.file.hasContent(length: length, hashes.sha256) else {
             throw VaultError(
                 .corrupt, "the file is not the one that was signed for", at: place,
                 remedy: "put the publisher's copy of it there again", code: "wrong-file")
         }
+    }
+
+    /// Whether a file is there with the signed length and digest. What can't be read is damaged.
+    func isSound(at path: FilePath) -> Bool {
+        guard let file = try? OpenFile(reading: path) else { return false }
+        return (try? file.hasContent(length: length, hashes.sha256)) ?? false
     }
 }
