@@ -18,7 +18,8 @@ struct TreeBasisTests {
 
     /// Long files of several pieces, and short ones that share a piece.
     private static let files: [String: [UInt8]] = [
-        "long/one": noise(600_000, seed: 1), "long/two": noise(600_000, seed: 2), "run": noise(90_000, seed: 3),
+        "long/one": noise(600_000, seed: 1), "long/two": noise(600_000, seed: 2),
+        "run": noise(90_000, seed: 3),
         "short/a": noise(100, seed: 4), "short/b": noise(100, seed: 5), "empty": [],
     ]
 
@@ -56,7 +57,9 @@ struct TreeBasisTests {
     private func expect(_ files: [String: [UInt8]], in tree: FilePath) throws {
         for (path, bytes) in files {
             let file = try OpenFile(reading: tree.appending(path))
-            #expect(try file.readExactly(bytes.count, at: 0) == bytes && file.status().size == bytes.count, "\(path)")
+            #expect(
+                try file.readExactly(bytes.count, at: 0) == bytes && file.status().size == bytes.count,
+                "\(path)")
         }
     }
 

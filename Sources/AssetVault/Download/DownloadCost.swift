@@ -140,7 +140,9 @@ extension PackDownload {
             }
         }
         var others = reusable?.sources(with: try assembly.missingPieces())
-        guard let cost = try assembly.cost(reusing: { others?.next() }, countingTail: tailLength) else { return single }
+        guard let cost = try assembly.cost(reusing: { others?.next() }, countingTail: tailLength) else {
+            return single
+        }
         return (cost, written)
     }
 }

@@ -186,7 +186,9 @@ struct DownloadFile {
 
     /// About how many bytes of the pack are in the tree that it is being opened into.
     private var countInTree: UInt64 {
-        guard pack.openedSize > 0, let tree = try? Folder(opening: layout.arrivingTree(of: pack)) else { return 0 }
+        guard pack.openedSize > 0, let tree = try? Folder(opening: layout.arrivingTree(of: pack)) else {
+            return 0
+        }
         var size: UInt64 = 0
         try? tree.forEachEntry { _, status in
             if status.kind == .file { size += min(status.size, pack.openedSize - min(size, pack.openedSize)) }

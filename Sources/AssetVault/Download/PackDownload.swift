@@ -17,7 +17,8 @@ struct PackDownload {
     /// Makes disk space for the sealed file of a pack that was expected to be opened as it comes.
     var makeSpace: @Sendable (UInt64) async throws(VaultError) -> Void = { _ in }
     /// Begins the tree that the pack is opened into; nil where it stays sealed for now.
-    var beginTree: @Sendable (OpenPack, TreeBasis?) async throws(VaultError) -> ArrivingTree? = { _, _ in nil }
+    var beginTree: @Sendable (OpenPack, TreeBasis?) async throws(VaultError) -> ArrivingTree? = { _, _ in nil
+    }
     /// Whether another process continued the download while this one was stalled.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
     private let clock = StallClock()
@@ -56,7 +57,9 @@ struct PackDownload {
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
                 if assembly.isTailUnverified, answer.range == 0..<pack.length {
-                    do throws(VaultError) { try await makeSpace(pack.length) } catch { throw TransferFailure(error) }
+                    do throws(VaultError) { try await makeSpace(pack.length) } catch {
+                        throw TransferFailure(error)
+                    }
                 }
                 try await take(answer, for: wanted, into: &assembly, progress: progress)
                 noteProgress(of: assembly, receivedBefore: before)

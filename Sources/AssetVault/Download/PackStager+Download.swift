@@ -41,7 +41,9 @@ extension PackStager {
                 if raised == nil { raised = try mark.raise() }
                 let before = progress.count
                 // A tree that arrives is walked for that.
-                if rounds.isMultiple(of: 10), case .partial(let count) = try file.arrival() { progress.report(count) }
+                if rounds.isMultiple(of: 10), case .partial(let count) = try file.arrival() {
+                    progress.report(count)
+                }
                 rounds += 1
                 if try await isDone(offer) {
                     throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
@@ -156,7 +158,8 @@ extension PackStager {
             ),
             observer: observer,
             reusable: reusablePacks.pieces(
-                of: offer.pack, besides: store.layout.partialDownload(of: offer.pack), trees: trees, hasOthers: false))
+                of: offer.pack, besides: store.layout.partialDownload(of: offer.pack), trees: trees,
+                hasOthers: false))
     }
 
     /// How a pack that is about to be downloaded uses opened trees: not at all where it stays sealed.

@@ -45,7 +45,9 @@ final class ReusablePacks: Sendable {
     }
 
     /// The sealed packs that have some of these pieces, the best first; of the pack itself only downloads, since its versions are open.
-    func sealedSources(with pieces: [PiecePrefix], of pack: PackManifest, besides file: FilePath) -> [StoredSource] {
+    func sealedSources(with pieces: [PiecePrefix], of pack: PackManifest, besides file: FilePath)
+        -> [StoredSource]
+    {
         guard !pieces.isEmpty else { return [] }
         return sources(with: pieces, of: pack).filter { $0.tree == nil && $0.id != pack.id }
             + StoredSource.arriving(in: layout, besides: file, under: pack.contentKeyID, within: budget)
@@ -59,10 +61,13 @@ final class ReusablePacks: Sendable {
     ///   - isTrusting: whether files that have the sizes and times of when they were written are taken as unchanged.
     ///   - isArriving: whether the tree that the pack is being opened into counts as one.
     func basis(
-        for source: OpenPack, of pack: PackManifest, missing pieces: [PiecePrefix] = [], isTrusting: Bool = true,
+        for source: OpenPack, of pack: PackManifest, missing pieces: [PiecePrefix] = [],
+        isTrusting: Bool = true,
         isArriving: Bool = false
     ) async throws(VaultError) -> TreeBasis? {
-        let others = pieces.isEmpty ? [] : sources(with: pieces, of: pack).filter { $0.tree != nil && $0.id != pack.id }
+        let others =
+            pieces.isEmpty
+            ? [] : sources(with: pieces, of: pack).filter { $0.tree != nil && $0.id != pack.id }
         let own = StoredSource.trees(of: pack.id, in: layout)
         var trees = (own + others).prefix(Self.treeLimit).compactMap {
             $0.openTree(in: layout, with: source.key, isTrusting: isTrusting)
@@ -163,7 +168,8 @@ struct ReusablePieces: Sendable {
         for source: OpenPack, missing: [PiecePrefix], isArriving: Bool = false
     ) async throws(VaultError) -> TreeBasis? {
         try await stored.basis(
-            for: source, of: pack, missing: missing, isTrusting: trees?.isTrusting ?? false, isArriving: isArriving)
+            for: source, of: pack, missing: missing, isTrusting: trees?.isTrusting ?? false,
+            isArriving: isArriving)
     }
 
     /// Opens one source after the other.

@@ -60,7 +60,8 @@ struct StoredSource: Sendable {
         guard let id, let tree, let pack = openPack(under: key.id) else { return nil }
         let record = try? PackRecords(layout: layout, role: .app).record(of: id)
         let isUnchanged =
-            isTrusting && record?.loaded?.name.text == tree.lastComponent?.string && record?.fingerprint != nil
+            isTrusting && record?.loaded?.name.text == tree.lastComponent?.string
+            && record?.fingerprint != nil
             // The tail file was copied from where others may write.
             && record?.loaded.map { pack.matches($0.pack) } == true
             && (try? VersionFingerprint.digest(of: tree, as: .opened)) == record?.fingerprint
@@ -116,7 +117,8 @@ struct StoredSource: Sendable {
         }
         guard !trees.isEmpty else { return [] }
         let parts = names(in: layout.ephemeral, of: layout.ephemeralArea) { name, status in
-            StoreLayout.digest(inDownload: name) != nil && name.hasSuffix(".part") && EphemeralName.isOurs(status)
+            StoreLayout.digest(inDownload: name) != nil && name.hasSuffix(".part")
+                && EphemeralName.isOurs(status)
         }
         return trees.prefix(Self.arrivingTreeLimit).flatMap { tree in
             parts.filter { VersionName(ofEntry: tree)?.isVersion(withDigest: $0) == true }.prefix(1).map {

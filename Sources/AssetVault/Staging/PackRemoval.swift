@@ -84,7 +84,9 @@ struct PackRemoval: Sendable {
     /// Removes all versions but the live one and those that a reader holds: a later command removes these.
     ///
     /// - Parameter arriving: the pack whose download may go on.
-    func removeVersions(of id: PackID, except live: PackRecord.Loaded?, arriving: PackManifest?) throws(VaultError) {
+    func removeVersions(of id: PackID, except live: PackRecord.Loaded?, arriving: PackManifest?)
+        throws(VaultError)
+    {
         guard let versions = try VersionFolder(of: id, in: layout) else {
             return try HeldVersions(layout: layout).set(false, of: id)
         }

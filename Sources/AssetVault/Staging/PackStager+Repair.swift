@@ -116,7 +116,8 @@ extension PackStager {
 /// From where a verified pack is to the area where its role wants it.
 extension PackStager {
     /// Moves a finished download to permanent storage where there is a key for it, else to shared storage.
-    func transferDownload(_ arrived: ArrivedPack, _ offer: LocatedPack) async throws(VaultError) -> PackState {
+    func transferDownload(_ arrived: ArrivedPack, _ offer: LocatedPack) async throws(VaultError) -> PackState
+    {
         let pack = offer.pack
         var refusal: VaultError?
         if keys != nil {

@@ -90,7 +90,9 @@ struct VersionFolder: ~Copyable {
         let trees = try removeArrivingTrees(except: arriving)
         try folder.discardStoreEntries(
             except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile] } + damaged + trees)
-        let isHeld = kept.count > expected.count || !damaged.isEmpty || !trees.isSubset(of: expected.map(\.arrivingTree))
+        let isHeld =
+            kept.count > expected.count || !damaged.isEmpty
+            || !trees.isSubset(of: expected.map(\.arrivingTree))
         try HeldVersions(layout: layout).set(isHeld, of: id)
     }
 

@@ -73,7 +73,9 @@ final class ArrivingTree: Sendable {
     let writer: TreeWriter
 
     /// - Throws: what ``TreeWriter/init(of:into:_:restingOn:)`` throws.
-    private init(_ folder: consuming Folder, of source: OpenPack, restingOn basis: TreeBasis?) async throws(VaultError) {
+    private init(_ folder: consuming Folder, of source: OpenPack, restingOn basis: TreeBasis?)
+        async throws(VaultError)
+    {
         writer = try await TreeWriter(of: source, into: folder, .readOnly, restingOn: basis)
         self.folder = folder
     }
@@ -91,7 +93,9 @@ final class ArrivingTree: Sendable {
             if try folder.names(upTo: 1).names.isEmpty { try FileSystem.removeTree(path) }
             return nil
         }
-        guard isLocked, try FileSystem.status(of: path)?.isSameFile(as: folder.status()) == true else { return nil }
+        guard isLocked, try FileSystem.status(of: path)?.isSameFile(as: folder.status()) == true else {
+            return nil
+        }
         StagingStep.openingBegan.reached()
         do throws(VaultError) { return try await ArrivingTree(folder, of: source, restingOn: basis) } catch {
             guard error.isDamage || error.category == .unwritable else { throw error }

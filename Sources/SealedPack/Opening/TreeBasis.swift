@@ -101,7 +101,9 @@ public struct TreeBasis: Sendable {
                     entries.append((digest.prefix, Place(tree: UInt32(number), number: UInt32(index))))
                 }
             }
-            entries.sort { ($0.prefix, $0.place.tree, $0.place.number) < ($1.prefix, $1.place.tree, $1.place.number) }
+            entries.sort {
+                ($0.prefix, $0.place.tree, $0.place.number) < ($1.prefix, $1.place.tree, $1.place.number)
+            }
             self.entries = entries
             self.trees = trees
         }
@@ -110,7 +112,9 @@ public struct TreeBasis: Sendable {
             var index = entries.indices.partitionPoint { entries[$0].prefix >= content.prefix }
             while index < entries.count, entries[index].prefix == content.prefix {
                 let place = entries[index].place
-                if trees[Int(place.tree)].catalog.contentDigest(ofEntry: Int(place.number)) == content { return place }
+                if trees[Int(place.tree)].catalog.contentDigest(ofEntry: Int(place.number)) == content {
+                    return place
+                }
                 index += 1
             }
             return nil
@@ -155,11 +159,15 @@ struct TreeLinks: ~Copyable {
 
     /// Links the file of entry `index`, if a tree has it. False where it must be written: no tree has it, or the file system or another
     /// process refuses the link. Throws `.diskFull`.
-    mutating func link(entry: Catalog.Entry, at index: Int, into folder: borrowing Folder) throws(VaultError) -> Bool {
+    mutating func link(entry: Catalog.Entry, at index: Int, into folder: borrowing Folder) throws(VaultError)
+        -> Bool
+    {
         guard let (tree, source) = basis.file(ofEntry: index) else { return false }
         do throws(VaultError) {
             let reference: FolderWalkReference
-            if let known = walks[tree] { reference = known } else {
+            if let known = walks[tree] {
+                reference = known
+            } else {
                 reference = try FolderWalkReference(below: basis.root(ofTree: tree))
                 walks[tree] = reference
             }

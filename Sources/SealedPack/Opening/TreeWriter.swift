@@ -22,7 +22,8 @@ public final class TreeWriter: Sendable {
     ///   - basis: trees of which unchanged files are linked and unchanged pieces are copied.
     /// - Throws: `.unwritable`, `.diskFull`, `.io`.
     public init(
-        of source: OpenPack, into root: borrowing Folder, _ modes: TreeModes, restingOn basis: TreeBasis? = nil
+        of source: OpenPack, into root: borrowing Folder, _ modes: TreeModes,
+        restingOn basis: TreeBasis? = nil
     ) async throws(VaultError) {
         (self.source, self.basis, self.modes) = (source, basis, modes)
         self.root = root.path
@@ -132,7 +133,9 @@ public final class TreeWriter: Sendable {
 
     /// Whether a piece need not be written: it is, or all its files are links.
     public func has(piece number: Int) -> Bool {
-        guard tree.withLock({ !($0.isWritten.indices.contains(number) && $0.isWritten[number]) }) else { return true }
+        guard tree.withLock({ !($0.isWritten.indices.contains(number) && $0.isWritten[number]) }) else {
+            return true
+        }
         return parts(ofPiece: number).isEmpty
     }
 
@@ -168,7 +171,8 @@ public final class TreeWriter: Sendable {
         for number in numbers {
             guard catalog.digestBytes(number).elementsEqual(catalog.digestBytes(first)) else {
                 throw VaultError(
-                    .corrupt, "the catalog has other bytes for piece \(number) than the index", at: source.id.description,
+                    .corrupt, "the catalog has other bytes for piece \(number) than the index",
+                    at: source.id.description,
                     remedy: "report it to the publisher of the pack")
             }
             try write(plain.span, asPiece: number)
@@ -180,7 +184,8 @@ public final class TreeWriter: Sendable {
         let piece = catalog.pieceRange(number)
         guard plain.count == piece.count else {
             throw VaultError(
-                .corrupt, "piece \(number) has another length than the catalog says", at: source.id.description,
+                .corrupt, "piece \(number) has another length than the catalog says",
+                at: source.id.description,
                 remedy: "report it to the publisher of the pack")
         }
         for (index, entry, part) in parts(ofPiece: number) {

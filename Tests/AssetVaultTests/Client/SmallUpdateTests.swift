@@ -267,7 +267,8 @@ extension SmallUpdateTests {
             linked.insert(name)
         }
         // The pieces at its ends have a part of its neighbours.
-        #expect(linked.isSuperset(of: ["file 0", "file 1", "file 2", "file 6", "file 7", "file 8", "file 9"]))
+        #expect(
+            linked.isSuperset(of: ["file 0", "file 1", "file 2", "file 6", "file 7", "file 8", "file 9"]))
         #expect(!linked.contains("file 4"))
         for (name, bytes) in Self.files(1) {
             #expect(try await client.store.contents(of: EntryPath(name), in: before) == bytes, "\(name)")
@@ -367,7 +368,9 @@ extension SmallUpdateTests {
     }
 
     private func arrivingTrees() throws -> [FilePath] {
-        try names(in: world.place.home).filter { $0.hasSuffix(".arriving") }.map { world.place.home.appending($0) }
+        try names(in: world.place.home).filter { $0.hasSuffix(".arriving") }.map {
+            world.place.home.appending($0)
+        }
     }
 
     /// What was opened of a superseded version is reused, and is gone afterwards.

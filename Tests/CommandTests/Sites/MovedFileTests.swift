@@ -101,7 +101,8 @@ import VaultBase
     /// Killed when the first pack is updated: what it superseded is removed by the next run, whatever that downloads.
     @Test(
         arguments: [
-            ("--sealed", "activationRecorded"), ("--opened", "activationRecorded"), ("--sealed", "pieceReused:1"),
+            ("--sealed", "activationRecorded"), ("--opened", "activationRecorded"),
+            ("--sealed", "pieceReused:1"),
             ("--opened", "treeWritten:2"),
         ])
     func killed(form: String, step: String) async throws {

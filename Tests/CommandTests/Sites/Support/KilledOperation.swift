@@ -25,7 +25,9 @@ enum KilledOperation: CaseIterable {
         // Whatever version is loaded, it is enough.
         case .access where start == .loaded: []
         case .opened, .access:
-            Self.recovering + Self.downloading.filter { $0 != .downloadNamed } + Self.opening + [.downloadCleared]
+            Self.recovering + Self.downloading.filter { $0 != .downloadNamed } + Self.opening + [
+                .downloadCleared
+            ]
         case .sealed:
             Self.recovering + Self.downloading + [
                 .manifestSaved, .versionRenamed, .versionActivated, .activationRecorded,

@@ -15,7 +15,9 @@ struct Contest: Sendable {
     }
 
     /// The measurements on a folder of assets.
-    static let all = [seal, open, fetch, update, openedUpdate, auditWithoutKey, auditWithKey, cat, catBeyondStart]
+    static let all = [
+        seal, open, fetch, update, openedUpdate, auditWithoutKey, auditWithKey, cat, catBeyondStart,
+    ]
 }
 
 /// One way to do a piece of work.
