@@ -116,10 +116,10 @@ def read_tree(folder):
 
 
 def describe(path):
-    """Mode and digest of a file, or the kind of another entry."""
+    """Who may read and run a file, and its digest, or the kind of another entry. Nobody may write what is staged."""
     if os.path.islink(path):
         return ("link", os.readlink(path))
     if os.path.isdir(path):
         return ("folder",)
     with open(path, "rb") as file:
-        return (oct(os.stat(path).st_mode & 0o777), hashlib.file_digest(file, "sha256").hexdigest())
+        return (oct(os.stat(path).st_mode & 0o555), hashlib.file_digest(file, "sha256").hexdigest())

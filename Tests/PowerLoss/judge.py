@@ -13,6 +13,7 @@ SCRATCH = re.compile(r"\.assetvault-.*\.tmp")
 WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack(\.json)?")
 RECORD = re.compile(r"@state/(.+)/@record\.json")
 VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json|\.tail)?")
+ARRIVING = re.compile(r"(.+)/@\d+-[0-9a-f]{16}\.arriving")
 DELEGATED = re.compile(r"packs(-\d+)?\.json")
 DAY = re.compile(r"@traffic/\d{4}-\d\d-\d\d")
 RECEIVED = re.compile(rb"\d+ (metered|unmetered) (-|[a-z0-9./_-]+)")
@@ -140,6 +141,10 @@ class Judge:
         id, last = os.path.split(name)
         if last == "current":
             return self._current(id, path)
+        if ARRIVING.fullmatch(name):
+            # Every piece of it is read and verified before it counts.
+            self.scratch.append(f"permanent/{name}")
+            return None
         match = VERSION.fullmatch(name)
         version = self.game.named(*match.group(1, 2)) if match else None
         if version is None:

@@ -98,7 +98,7 @@ extension KilledStores {
     /// Every file with a final name is complete, whether or not it is in use.
     func expectNothingHalf(in store: String, _ hint: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/level")
-        where name.hasPrefix("@") && !name.hasSuffix(".json") {
+        where name.hasPrefix("@") && !name.hasSuffix(".json") && !name.hasSuffix(".arriving") {
             let path = "\(store)/permanent/level/\(name)"
             if name.hasSuffix(".tail") {
                 _ = try PieceRanges(of: PackFile(opening: FilePath(path), as: nil))
