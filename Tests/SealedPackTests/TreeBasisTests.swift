@@ -230,13 +230,22 @@ struct TreeBasisTests {
 
     /// A genuine piece in the place of another one, by an index that others changed or a catalog that is not that of the pieces.
     @Test func aPieceInAnotherPlaceIsRefused() async throws {
+        // Without any place to cut at, pieces have the greatest length.
+        let files = [UInt8(1), 2].map { byte in ("\(byte)", [UInt8](repeating: byte, count: 4 << 20)) }
+        let (pack, _) = try await version(Dictionary(uniqueKeysWithValues: files))
+        let pieces = 0..<Int(pack.pack.pieceCount)
+        let (one, other) = try #require(
+            pieces.lazy.flatMap { one in pieces.lazy.map { (one, $0) } }.first { one, other in
+                pack.catalog.pieceRange(one).count == pack.catalog.pieceRange(other).count
+                    && !pack.catalog.digestBytes(one).elementsEqual(pack.catalog.digestBytes(other))
+            })
         let new = try place.folder.makeFolder("new")
-        let writer = try await TreeWriter(of: oldPack, into: Folder(opening: new), .readOnly)
-        let ciphertext = try oldPack.ciphertext(ofPiece: 1)
-        await expectError(.corrupt, "piece 0 is damaged") { try writer.open(ciphertext.span, asPieces: [0]) }
-        await expectError(.corrupt, "piece 0") { try writer.open(ciphertext.span, asPieces: [1, 0]) }
-        #expect(!writer.has(piece: 0))
-        try writer.open(ciphertext.span, asPieces: [1])
-        #expect(writer.has(piece: 1))
+        let writer = try await TreeWriter(of: pack, into: Folder(opening: new), .readOnly)
+        let ciphertext = try pack.ciphertext(ofPiece: one)
+        await expectError(.corrupt, "piece \(other)") { try writer.open(ciphertext.span, asPieces: [other]) }
+        await expectError(.corrupt, "piece \(other)") {
+            try writer.open(ciphertext.span, asPieces: [one, other])
+        }
+        #expect(!writer.has(piece: other) && writer.has(piece: one))
     }
 }
