@@ -1,5 +1,5 @@
 import Synchronization
-public import SystemPackage
+import SystemPackage
 public import VaultBase
 public import VaultFileSystem
 

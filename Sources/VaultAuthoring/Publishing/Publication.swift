@@ -1,4 +1,4 @@
-public import SealedPack
+import SealedPack
 import SystemPackage
 import UpdateFramework
 public import VaultBase
