@@ -116,14 +116,14 @@ import VaultFileSystem
         let range: Range<UInt64> = 64..<200
         for _ in 0..<10 { source.noteVerification(of: range, isSound: true) }
         for _ in 0..<25 { source.noteVerification(of: range, isSound: false) }
-        #expect(source.has(piece: 0, at: range))
-        #expect(try source.ciphertext(ofPiece: 0, at: range) == Array(bytes[64..<200]))
+        #expect(source.has(pieceAt: range))
+        #expect(try source.ciphertext(at: range) == Array(bytes[64..<200]))
         source.noteVerification(of: range, isSound: false)
-        #expect(!source.has(piece: 0, at: range))
-        #expect(throws: VaultError.self) { try source.ciphertext(ofPiece: 0, at: range) }
+        #expect(!source.has(pieceAt: range))
+        #expect(throws: VaultError.self) { try source.ciphertext(at: range) }
         // Another core may still have verified a right one.
         source.noteVerification(of: range, isSound: true)
-        #expect(!source.has(piece: 0, at: range))
+        #expect(!source.has(pieceAt: range))
     }
 
     /// So many wrong bytes that no other source is read.
@@ -132,9 +132,9 @@ import VaultFileSystem
         let budget = ReuseBudget(wrongBytes: 1000)
         let source = try #require(pieces(within: budget).versions.first)
         source.noteVerification(of: 0..<999, isSound: false)
-        #expect(source.has(piece: 0, at: 64..<200) && pieces(within: budget).hasSources)
+        #expect(source.has(pieceAt: 64..<200) && pieces(within: budget).hasSources)
         source.noteVerification(of: 0..<1, isSound: false)
-        #expect(!source.has(piece: 0, at: 64..<200) && !pieces(within: budget).hasSources)
+        #expect(!source.has(pieceAt: 64..<200) && !pieces(within: budget).hasSources)
     }
 
     /// With forged indexes, and with the published one, whose pieces are wrong.

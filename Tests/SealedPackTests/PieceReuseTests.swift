@@ -178,10 +178,10 @@ private final class RecordingSource: PieceSource {
 
     init(pack: PackFile) { self.pack = pack }
 
-    func has(piece number: Int, at range: Range<UInt64>) -> Bool { true }
+    func has(pieceAt range: Range<UInt64>) -> Bool { true }
 
-    func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
-        try pack.ciphertext(ofPiece: number, at: range)
+    func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+        try pack.ciphertext(at: range)
     }
 
     func noteVerification(of range: Range<UInt64>, isSound: Bool) { told.withLock { $0[range] = isSound } }

@@ -134,10 +134,8 @@ extension PackDownload {
         if let reusable, let source = try await reusable.openPack(assembly.partial) {
             written = pack.installedSize
             let missing = try assembly.missingPieces()
-            if let basis = try await reusable.basis(for: source, missing: missing, isArriving: true) {
-                assembly.leaveOut(where: basis.has(piece:))
-                written -= min(written, basis.linkedLength)
-            }
+            let basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: true)
+            written -= min(written, basis?.linkedLength ?? 0)
         }
         var others = reusable?.sources(with: try assembly.missingPieces())
         guard let cost = try assembly.cost(reusing: { others?.next() }, countingTail: tailLength) else {

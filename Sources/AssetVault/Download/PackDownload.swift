@@ -88,16 +88,14 @@ struct PackDownload {
     ) async throws(VaultError) -> (TreeBasis?, ArrivingTree?) {
         guard let source = try await reusable.openPack(assembly.partial) else { return (nil, nil) }
         let missing = try assembly.missingPieces()
-        var basis = try await reusable.basis(for: source, missing: missing)
-        if let basis { assembly.leaveOut(where: basis.has(piece:)) }
-        guard try !assembly.missingPieces().isEmpty else { return (basis, nil) }
+        var basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: false)
+        guard assembly.hasMissingPieces else { return (basis, nil) }
         if let tree = try await beginTree(source, basis) {
             assembly.open(into: tree.writer)
             return (basis, tree)
         }
         // A stalled process may have begun the tree.
-        basis = try await reusable.basis(for: source, missing: missing, isArriving: true)
-        if let basis { assembly.leaveOut(where: basis.has(piece:)) }
+        basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: true)
         return (basis, nil)
     }
 

@@ -126,13 +126,13 @@ extension PackStager {
         let (layout, space, pack) = (store.layout, space, offer.pack)
         try layout.makeEphemeral()
         var download = newDownload(of: offer, to: file, trees: trees)
-        let missing = try file.missingCount
+        @Sendable func makeSpace(_ bytes: UInt64) async throws(VaultError) {
+            try await space.make(for: bytes, of: pack.id, in: layout.ephemeral)
+        }
         if trees == nil {
-            try await space.make(for: missing, of: pack.id, in: layout.ephemeral)
+            try await makeSpace(file.missingCount)
         } else {
-            download.makeSpace = { bytes async throws(VaultError) in
-                try await space.make(for: bytes, of: pack.id, in: layout.ephemeral)
-            }
+            download.makeSpace = makeSpace
             download.beginTree = { source, basis async throws(VaultError) in
                 let tree = try await ArrivingTree.claim(pack, opening: source, restingOn: basis, in: layout)
                 if let tree {
@@ -140,7 +140,7 @@ extension PackStager {
                     try await space.make(
                         for: pack.installedSize - there, of: pack.id, in: layout.home(of: pack.id))
                 } else {
-                    try await space.make(for: missing, of: pack.id, in: layout.ephemeral)
+                    try await makeSpace(file.missingCount)
                 }
                 return tree
             }

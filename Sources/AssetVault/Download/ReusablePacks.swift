@@ -161,15 +161,19 @@ struct ReusablePieces: Sendable {
         }
     }
 
-    /// What the pack takes from opened trees.
+    /// What the pack takes from opened trees; the assembly no longer asks for those pieces.
     ///
-    /// - Parameter isArriving: whether the tree that it is being opened into counts as one.
-    func basis(
-        for source: OpenPack, missing: [PiecePrefix], isArriving: Bool = false
+    /// - Parameters:
+    ///   - missing: the pieces that the assembly had not when it began.
+    ///   - isArriving: whether the tree that the pack is being opened into counts as one.
+    func leaveOut(
+        of assembly: inout PackAssembly, _ source: OpenPack, missing: [PiecePrefix], isArriving: Bool
     ) async throws(VaultError) -> TreeBasis? {
-        try await stored.basis(
+        let basis = try await stored.basis(
             for: source, of: pack, missing: missing, isTrusting: trees?.isTrusting ?? false,
             isArriving: isArriving)
+        if let basis { assembly.leaveOut(where: basis.has(piece:)) }
+        return basis
     }
 
     /// Opens one source after the other.

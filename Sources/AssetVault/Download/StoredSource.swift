@@ -48,7 +48,7 @@ struct StoredSource: Sendable {
 
     /// Opens a sealed pack; nil if it can't be used. A source that can't be used only makes the download larger.
     func open(under id: ContentKeyID, within budget: ReuseBudget) -> (any PieceSource)? {
-        guard tree == nil, let pack = openPack(under: id, within: budget) else { return nil }
+        guard let pack = openPack(under: id, within: budget) else { return nil }
         let source: (any PieceSource)? = self.id == nil ? PartialPack(pack) : pack
         return mayBeAnotherUsers ? source.map { UntrustedPieces($0, budget) } : source
     }
@@ -182,13 +182,13 @@ private struct PartialPack: PieceSource {
         (self.pack, self.present) = (pack, present)
     }
 
-    func has(piece number: Int, at range: Range<UInt64>) -> Bool {
+    func has(pieceAt range: Range<UInt64>) -> Bool {
         let first = present.indices.partitionPoint { present[$0].upperBound >= range.upperBound }
         return first < present.count && present[first].lowerBound <= range.lowerBound
     }
 
-    func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
-        try pack.ciphertext(ofPiece: number, at: range)
+    func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+        try pack.ciphertext(at: range)
     }
 }
 
@@ -207,17 +207,17 @@ final class UntrustedPieces: PieceSource {
 
     private var isGivenUp: Bool { tolerated.withLock { $0 <= 0 } }
 
-    func has(piece number: Int, at range: Range<UInt64>) -> Bool {
-        !isGivenUp && source.has(piece: number, at: range)
+    func has(pieceAt range: Range<UInt64>) -> Bool {
+        !isGivenUp && source.has(pieceAt: range)
     }
 
-    func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+    func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
         guard !isGivenUp else {
             throw VaultError(
-                .corrupt, "too many pieces have the wrong digest", at: "piece \(number)",
+                .corrupt, "too many pieces have the wrong digest", at: "bytes \(range)",
                 remedy: "nothing needs to be done: they are downloaded")
         }
-        return try source.ciphertext(ofPiece: number, at: range)
+        return try source.ciphertext(at: range)
     }
 
     func noteVerification(of range: Range<UInt64>, isSound: Bool) {

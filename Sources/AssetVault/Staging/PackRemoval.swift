@@ -83,7 +83,7 @@ struct PackRemoval: Sendable {
 
     /// Removes all versions but the live one and those that a reader holds: a later command removes these.
     ///
-    /// - Parameter arriving: the pack whose download may go on.
+    /// - Parameter arriving: the pack that is being downloaded: its tree stays.
     func removeVersions(of id: PackID, except live: PackRecord.Loaded?, arriving: PackManifest?)
         throws(VaultError)
     {

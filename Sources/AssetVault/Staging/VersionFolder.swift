@@ -74,7 +74,8 @@ struct VersionFolder: ~Copyable {
 
     /// Removes all versions but the live one and those that a reader holds: a later command removes these.
     ///
-    /// - Parameter arriving: the pack whose download may go on; its tree may be complete, if a process died before it was live.
+    /// - Parameter arriving: the pack that is being downloaded: its tree stays, also a complete one of a process that died before it
+    ///   activated it.
     func removeVersions(except live: PackRecord.Loaded?, arriving: PackManifest?) throws(VaultError) {
         let live = live?.name
         let expected = [live, arriving.map { VersionName(of: $0, as: .opened) }].compactMap(\.self)

@@ -22,8 +22,8 @@ extension PackAssembly {
         }
     }
 
-    /// A missing piece, its number in another pack, and its offset there.
-    private typealias Match = (number: UInt32, other: UInt32, offset: UInt64)
+    /// A missing piece, and its offset in another pack.
+    private typealias Match = (number: UInt32, offset: UInt64)
 
     /// The missing pieces that are in another pack's index.
     private func findPieces(_ wanted: PiecesByDigest, in other: any PieceSource) -> [Match] {
@@ -31,13 +31,13 @@ extension PackAssembly {
         var isFound = [Bool](repeating: false, count: states.count)
         matches.reserveCapacity(min(Int(other.pack.pieceCount), states.missingCount))
         // Records of a damaged index are still usable, as every piece is verified.
-        try? other.pack.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
+        try? other.pack.forEachIndexRecord { _, record, offset throws(VaultError) in
             guard let number = try wanted.first(with: record.digest), states.isMissing(number),
                 !isFound[number],
-                other.has(piece: otherNumber, at: offset..<(offset + UInt64(record.ciphertextLength)))
+                other.has(pieceAt: offset..<(offset + UInt64(record.ciphertextLength)))
             else { return }
             isFound[number] = true
-            matches.append((UInt32(number), UInt32(otherNumber), offset))
+            matches.append((UInt32(number), offset))
         }
         return matches
     }
@@ -53,7 +53,7 @@ extension PackAssembly {
             work: { (match: Match) throws(VaultError) -> [Int] in
                 let number = Int(match.number)
                 let range = match.offset..<(match.offset + UInt64(ranges[number].count))
-                guard let bytes = try? other.ciphertext(ofPiece: Int(match.other), at: range),
+                guard let bytes = try? other.ciphertext(at: range),
                     bytes.count == range.count
                 else { return [] }
                 let written = try writer.write(bytes.span, as: number)
@@ -82,9 +82,8 @@ extension PieceStates {
         guard missingCount > 0 else { return }
         let wanted = try PiecesByDigest(of: pack, where: isMissing)
         while missingCount > 0, let other = try next() {
-            try? other.pack.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
-                guard other.has(piece: otherNumber, at: offset..<(offset + UInt64(record.ciphertextLength)))
-                else { return }
+            try? other.pack.forEachIndexRecord { _, record, offset throws(VaultError) in
+                guard other.has(pieceAt: offset..<(offset + UInt64(record.ciphertextLength))) else { return }
                 if let number = try wanted.first(with: record.digest) { notePresent(number) }
             }
         }
@@ -98,15 +97,13 @@ public protocol PieceSource: Sendable {
 
     /// Whether it may have one of its pieces, without reading it.
     ///
-    /// - Parameters:
-    ///   - range: the piece's bytes in its pack, by its index.
-    func has(piece number: Int, at range: Range<UInt64>) -> Bool
+    /// - Parameter range: the piece's bytes in its pack, by its index.
+    func has(pieceAt range: Range<UInt64>) -> Bool
 
     /// The unverified ciphertext of one of its pieces.
     ///
-    /// - Parameters:
-    ///   - range: the piece's bytes in its pack, by its index.
-    func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8]
+    /// - Parameter range: the piece's bytes in its pack, by its index.
+    func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8]
 
     /// Whether one of its pieces had the right digest when it was read; of several tasks.
     func noteVerification(of range: Range<UInt64>, isSound: Bool)
@@ -120,9 +117,9 @@ extension PieceSource {
 extension PackFile: PieceSource {
     public var pack: PackFile { self }
 
-    public func has(piece number: Int, at range: Range<UInt64>) -> Bool { true }
+    public func has(pieceAt range: Range<UInt64>) -> Bool { true }
 
-    public func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+    public func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
         try file.readExactly(range.count, at: range.lowerBound)
     }
 }

@@ -126,9 +126,12 @@ public struct PiecePrefix: Sendable {
 }
 
 extension PackAssembly {
+    /// Whether pieces are missing that are no copies of others; false before the tail is verified.
+    public var hasMissingPieces: Bool { !isTailUnverified && states.missingCount > 0 }
+
     /// The pieces that are missing, copies of others left out; none before the tail is verified. Memory: 8 bytes a piece.
     public func missingPieces() throws(VaultError) -> [PiecePrefix] {
-        guard !isTailUnverified, states.missingCount > 0 else { return [] }
+        guard hasMissingPieces else { return [] }
         var found: [PiecePrefix] = []
         try partial.forEachIndexRecord { number, record, _ in
             if states.isMissing(number) { found.append(PiecePrefix(value: record.digest.prefix)) }

@@ -10,7 +10,6 @@ import VaultFileSystem
 /// from trees of which nothing has changed since they were written; every piece that is copied is verified by the pack's catalog.
 /// Memory: the catalogs of the trees, 16 bytes for each of their files, and 12 for each file and each piece of the pack.
 public struct TreeBasis: Sendable {
-    private let catalog: Catalog
     private let trees: [OpenedTree]
     /// For each file of the pack the same file in one of the trees.
     private let files: [Place?]
@@ -57,7 +56,6 @@ public struct TreeBasis: Sendable {
                 return nil
             },
             deliver: { found.append($0) })
-        self.catalog = catalog
         self.trees = trees
         self.files = files
         self.linkedLength = linkedLength
@@ -73,18 +71,22 @@ public struct TreeBasis: Sendable {
         return try? trees[Int(place.tree)].plaintext(ofPiece: Int(place.number))
     }
 
-    /// Whether entry `index` of the pack is a file of one of the trees.
-    func hasFile(ofEntry index: Int) -> Bool { files.indices.contains(index) && files[index] != nil }
-
-    /// The tree of the file that entry `index` of the pack is a link to, and its entry there.
-    fileprivate func file(ofEntry index: Int) -> (tree: Int, entry: Catalog.Entry)? {
-        guard files.indices.contains(index), let place = files[index],
-            let entry = trees[Int(place.tree)].catalog.entry(Int(place.number))
-        else { return nil }
-        return (Int(place.tree), entry)
+    /// A file of one of the trees.
+    struct File {
+        /// The number of the tree.
+        fileprivate let tree: Int
+        /// The folder of the tree.
+        fileprivate let root: FilePath
+        fileprivate let path: EntryPath
     }
 
-    fileprivate func root(ofTree number: Int) -> FilePath { trees[number].root }
+    /// The file of a tree that entry `index` of the pack is to be linked to; nil where no tree has it.
+    func file(ofEntry index: Int) -> File? {
+        guard files.indices.contains(index), let place = files[index] else { return nil }
+        let tree = trees[Int(place.tree)]
+        guard let entry = tree.catalog.entry(Int(place.number)) else { return nil }
+        return File(tree: Int(place.tree), root: tree.root, path: entry.path)
+    }
 
     /// The files of trees by their content.
     private struct SameFiles {
@@ -143,11 +145,8 @@ extension Catalog {
 
 /// Links files of a basis into a new tree.
 struct TreeLinks: ~Copyable {
-    private let basis: TreeBasis
     /// The folders of the trees, which are opened when they are needed.
     private var walks: [Int: FolderWalkReference] = [:]
-
-    init(_ basis: TreeBasis) { self.basis = basis }
 
     private final class FolderWalkReference {
         var walk: FolderWalk
@@ -157,28 +156,27 @@ struct TreeLinks: ~Copyable {
         }
     }
 
-    /// Links the file of entry `index`, if a tree has it. False where it must be written: no tree has it, or the file system or another
+    /// Links a file as an entry of the new tree. False where it must be written: it is not as it was, or the file system or another
     /// process refuses the link. Throws `.diskFull`.
-    mutating func link(entry: Catalog.Entry, at index: Int, into folder: borrowing Folder) throws(VaultError)
-        -> Bool
-    {
-        guard let (tree, source) = basis.file(ofEntry: index) else { return false }
+    mutating func link(
+        _ file: TreeBasis.File, as entry: Catalog.Entry, into folder: borrowing Folder
+    ) throws(VaultError) -> Bool {
         do throws(VaultError) {
             let reference: FolderWalkReference
-            if let known = walks[tree] {
+            if let known = walks[file.tree] {
                 reference = known
             } else {
-                reference = try FolderWalkReference(below: basis.root(ofTree: tree))
-                walks[tree] = reference
+                reference = try FolderWalkReference(below: file.root)
+                walks[file.tree] = reference
             }
-            try reference.walk.enter(source.path.segments.dropLast())
-            guard let found = try reference.walk.folder.status(of: source.path.name), found.kind == .file,
+            try reference.walk.enter(file.path.segments.dropLast())
+            guard let found = try reference.walk.folder.status(of: file.path.name), found.kind == .file,
                 found.size == entry.size, found.permissions & 0o022 == 0,
                 (found.permissions & 0o100 != 0) == (entry.kind == .executable)
             else { return false }
             // An earlier attempt may have linked it.
             if try folder.status(of: entry.path.name)?.isSameFile(as: found) == true { return true }
-            try reference.walk.folder.link(source.path.name, into: folder, as: entry.path.name)
+            try reference.walk.folder.link(file.path.name, into: folder, as: entry.path.name)
             return true
         } catch {
             guard error.category != .diskFull else { throw error }

@@ -70,11 +70,13 @@ public final class TreeWriter: Sendable {
         /// Links the unchanged files.
         mutating func link(_ catalog: Catalog, from basis: TreeBasis) throws(VaultError) {
             isLinked = Array(repeating: false, count: catalog.entryCount)
-            var links = TreeLinks(basis)
-            for index in 0..<catalog.entryCount where basis.hasFile(ofEntry: index) {
-                guard let entry = catalog.entry(index) else { continue }
+            var links = TreeLinks()
+            for index in 0..<catalog.entryCount {
+                guard let file = basis.file(ofEntry: index), let entry = catalog.entry(index) else {
+                    continue
+                }
                 try enter(folderOf: entry.path)
-                isLinked[index] = try links.link(entry: entry, at: index, into: walk.folder)
+                isLinked[index] = try links.link(file, as: entry, into: walk.folder)
             }
         }
 

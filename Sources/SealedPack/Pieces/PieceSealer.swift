@@ -49,7 +49,7 @@ package struct PieceSealer: Sendable {
     }
 
     /// - Parameter digest: that of `plain`.
-    func ciphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
+    private func ciphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
         guard let (codec, data) = try compression.encode(plain) else {
             return try encrypt(plain, codec: .uncompressed, digest: digest)
         }

@@ -65,7 +65,3 @@ struct WholeWork<Item: Hashable & Sendable> {
         return progress
     }
 }
-
-extension UInt64 {
-    fileprivate init(clamping size: Double) { self = UInt64(exactly: Swift.max(0, size).rounded()) ?? .max }
-}

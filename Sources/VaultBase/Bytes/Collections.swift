@@ -21,3 +21,8 @@ extension Sequence {
         }
     }
 }
+
+extension UInt64 {
+    /// The nearest integer: 0 for negative numbers, `.max` for what is too large or no number.
+    public init(clamping number: Double) { self = UInt64(exactly: Swift.max(0, number).rounded()) ?? .max }
+}

@@ -154,10 +154,10 @@ struct DownloadReport: Report {
 
     var notes: [String] {
         guard !costs.isEmpty else { return ["nothing is to be downloaded"] }
-        let lack =
+        let shortage =
             written > free
             ? ["the disk has \(written - free) bytes too few for that: free some space, or remove packs"] : []
-        return ["\(bytes) bytes in all are to be downloaded, and \(written) written"] + lack
+        return ["\(bytes) bytes in all are to be downloaded, and \(written) written"] + shortage
     }
 
     var columns: [Column<Self>] {

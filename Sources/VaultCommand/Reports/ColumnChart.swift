@@ -113,8 +113,3 @@ struct ColumnChart {
         Markup("text", ["class": "\(style)", "x": x.tenths, "y": y.tenths, "text-anchor": "middle"]) { text }
     }
 }
-
-extension UInt64 {
-    /// Of a number of at least 0.
-    fileprivate init(clamping number: Double) { self = UInt64(exactly: number.rounded()) ?? .max }
-}

@@ -168,7 +168,7 @@ import Testing
             (
                 .opened,
                 [
-                    .downloadNamed, .openingBegan, .treeWritten, .manifestSaved, .versionRenamed,
+                    .openingBegan, .pieceWritten, .treeWritten, .manifestSaved, .versionRenamed,
                     .versionActivated,
                 ]
             ),

@@ -1,0 +1,113 @@
+import AssetVault
+import FaultServer
+import Glibc
+import SystemPackage
+import TestFiles
+import Testing
+import VaultAuthoring
+import VaultBase
+import VaultFileSystem
+
+@testable import SealedPack
+
+/// A hosted pack of ten files, of which each version changes one.
+struct ChangedPack {
+    let world: World
+    var id: PackID { .one }
+
+    /// Version 1, of a megabyte in some twenty pieces, is hosted.
+    init() async throws {
+        world = try await World.withPacks()
+        try await publish(1)
+    }
+
+    static func files(_ version: UInt64) -> [String: [UInt8]] {
+        var files = Dictionary(
+            uniqueKeysWithValues: (0..<10).map { ("file \($0)", noise(90_000, seed: $0 + 10)) })
+        files["file 4"] = noise(90_000, seed: Int(100 + version))
+        // Worth compressing.
+        for name in ["file 8", "file 9"] { files[name] = files[name]?.map { $0 & 15 } }
+        return files
+    }
+
+    func publish(_ version: UInt64) async throws { try await world.publish(Self.files(version)) }
+
+    func client(_ form: PackForm) throws -> VaultClient { try world.client { $0.form = form } }
+
+    /// The hosted pack's file, as the site lists it to `client`.
+    func hosted(_ client: VaultClient) async throws -> PackFile {
+        let pack = try await client.pack(withID: id)
+        let path = world.place.vault.path.appending(pack.sha256.hex)
+        let bytes = try world.hosted(pack)
+        try OpenFile(creating: path, permissions: 0o644).write(bytes.span, at: 0)
+        return try PackFile(opening: path, as: nil)
+    }
+
+    /// Bytes of packs that a fetch takes.
+    func sent(by client: VaultClient) async throws -> Int {
+        let before = try await world.server.packBytesAtRest
+        _ = try await client.fetch()
+        return try await world.server.packBytesAtRest - before
+    }
+
+    func expectContent(_ version: UInt64, _ client: VaultClient) async throws {
+        for (name, bytes) in Self.files(version) {
+            #expect(try await client.store.contents(of: EntryPath(name), in: id) == bytes, "\(name)")
+        }
+    }
+
+    /// Fetches into an empty store from a host that sends the tail, then so many bytes, and nothing any more once these are on the disk.
+    func interrupt(after count: Int, withKeys: Bool = true) async throws {
+        let folders = [world.place.home.string, world.layout.ephemeral.string]
+        world.answer { request in
+            switch request.earlier {
+            case 0: .file
+            case 1:
+                .changed { reply in
+                    reply.body = Array(reply.body.prefix(count))
+                    let sent = reply.body.count
+                    // Sealed pieces are longer than their plaintext.
+                    let wait: Step = .until {
+                        folders.reduce(0) { $0 + allocatedBytes(below: $1) } >= sent / 100 * 99
+                    }
+                    reply.ending = [wait, .close]
+                }
+            default: .hangUp
+            }
+        }
+        let client = try world.client(keys: withKeys) { $0.retries.attempts = 1 }
+        #expect(await category { _ = try await client.fetch(.only([id])) } == .unavailable)
+        world.answer { _ in .file }
+    }
+
+    /// The same after the first half of the pieces, which is returned.
+    func interruptHalfway(withKeys: Bool = true) async throws -> FirstPieces {
+        let client = try client(.sealed)
+        try await client.refresh()
+        let hosted = try await hosted(client)
+        let ranges = try PieceRanges(of: hosted)
+        let half = ranges[ranges.count / 2].lowerBound
+        try await interrupt(after: Int(half - ranges[0].lowerBound), withKeys: withKeys)
+        return FirstPieces(pack: hosted, end: half)
+    }
+
+    /// The pieces of a pack that end before `end`.
+    struct FirstPieces: PieceSource {
+        let pack: PackFile
+        fileprivate let end: UInt64
+
+        func has(pieceAt range: Range<UInt64>) -> Bool { range.upperBound <= end }
+        func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+            try pack.ciphertext(at: range)
+        }
+    }
+}
+
+/// What the files in a folder and its folders take on the disk.
+private func allocatedBytes(below folder: String) -> Int {
+    var status = stat()
+    guard unsafe lstat(folder, &status) == 0 else { return 0 }
+    guard status.st_mode & S_IFMT == S_IFDIR else { return Int(status.st_blocks) * 512 }
+    let names = (try? names(in: FilePath(folder))) ?? []
+    return names.reduce(0) { $0 + allocatedBytes(below: "\(folder)/\($1)") }
+}
