@@ -117,15 +117,7 @@ public struct FileMove: ~Copyable, Sendable {
         verify: (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) -> ScratchFile {
         let scratch = try ScratchFile(for: target)
-        let size = try file.status().size
-        try scratch.file.allocate(size)
-        var end: UInt64 = 0
-        try file.forEachBlock(of: 0..<size) { block, offset throws(VaultError) in
-            try scratch.file.write(block, at: offset)
-            end = offset + UInt64(block.count)
-        }
-        // The source may have shrunk since the space was reserved.
-        try scratch.file.truncate(to: end)
+        try file.copyContent(to: scratch.file)
         try scratch.file.synchronize()
         try verify(scratch.file)
         return scratch

@@ -233,6 +233,23 @@ extension OpenFile {
     }
 }
 
+extension OpenFile {
+    /// Copies all bytes to an empty file; holes stay holes. Throws `.diskFull`, `.io`.
+    public func copyContent(to copy: borrowing OpenFile) throws(VaultError) {
+        let size = try status().size
+        let data = try dataRanges(in: 0..<size)
+        // So that a full disk is detected early.
+        if data == [0..<size] { try copy.allocate(size) }
+        for range in data {
+            try forEachBlock(of: range) { block, offset throws(VaultError) in
+                try copy.write(block, at: offset)
+            }
+        }
+        // The source may have shrunk since.
+        try copy.truncate(to: min(size, status().size))
+    }
+}
+
 /// Starts writing a file's data to the disk, some MiB at a time, so that `synchronize()` has less to wait for.
 public struct WriteBehind: Sendable {
     private static let length = 8 << 20

@@ -108,7 +108,8 @@ extension PackDownload {
     ) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64) {
         var assembly = try PackAssembly(lockedFile, of: pack)
         _ = try await assembly.verifyTail()
-        let opened = reusable?.trees == nil ? 0 : pack.installedSize
+        var opened: UInt64 = 0
+        if case .opening = reusable?.trees { opened = pack.installedSize }
         let single = (assembly.costOfSingleRequest, pack.length + min(opened, .max - pack.length))
         if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false) {
             return single
@@ -130,6 +131,7 @@ extension PackDownload {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
+        try reusable?.leaveOutLiveTree(of: &assembly)
         var written = pack.length - min(pack.length, assembly.presentLength)
         if let reusable, let source = try await reusable.openPack(assembly.partial) {
             written = pack.installedSize

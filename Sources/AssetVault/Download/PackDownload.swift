@@ -82,11 +82,15 @@ struct PackDownload {
         return ArrivedPack(finished, basis: basis)
     }
 
-    /// Once the tail is verified: what is in opened trees is not downloaded, and the rest is opened as it comes.
+    /// Once the tail is verified: what is in opened trees is not downloaded, and the rest is opened as it comes, where there is a key.
     private func beginOpening(
         _ reusable: ReusablePieces, _ assembly: inout PackAssembly
     ) async throws(VaultError) -> (TreeBasis?, ArrivingTree?) {
-        guard let source = try await reusable.openPack(assembly.partial) else { return (nil, nil) }
+        guard let source = try await reusable.openPack(assembly.partial) else {
+            try reusable.leaveOutLiveTree(of: &assembly)
+            try await makeSpace(pack.length - min(pack.length, assembly.presentLength))
+            return (nil, nil)
+        }
         let missing = try assembly.missingPieces()
         var basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: false)
         guard assembly.hasMissingPieces else { return (basis, nil) }

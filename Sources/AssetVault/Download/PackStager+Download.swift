@@ -162,10 +162,32 @@ extension PackStager {
                 hasOthers: false))
     }
 
+    /// A partial download, where trees have its other pieces; nil where a piece is missing.
+    func completedByTrees(_ pack: PackManifest) async throws(VaultError) -> ArrivedPack? {
+        let file = DownloadFile(layout: store.layout, pack: pack)
+        let reusable = reusablePacks.pieces(
+            of: pack, besides: store.layout.partialDownload(of: pack), trees: try treeUse(for: pack.id),
+            hasOthers: false)
+        let lockedFile = try file.claim()
+        var assembly = try PackAssembly(lockedFile, of: pack)
+        _ = try await assembly.verifyTail()
+        guard !assembly.isTailUnverified, let source = try await reusable.openPack(assembly.partial) else {
+            return nil
+        }
+        let basis = try await reusable.leaveOut(of: &assembly, source, missing: [], isArriving: true)
+        guard !assembly.hasMissingPieces else { return nil }
+        return ArrivedPack(lockedFile, isWhole: !assembly.isPartial, basis: basis)
+    }
+
     /// How a pack that is about to be downloaded uses opened trees: not at all where it stays sealed.
     func treeUse(for id: PackID) throws(VaultError) -> TreeUse? {
-        guard let keys, form(for: try store.records.record(of: id)) == .opened else { return nil }
-        return TreeUse(keys: keys)
+        guard let keys else {
+            let installed = try? PackRecords(layout: store.layout, role: .app).record(of: id)
+            // A sealed version will need all pieces.
+            return installed?.loaded?.form == .opened && installed?.chosenForm != .sealed ? .waiting : nil
+        }
+        guard form(for: try store.records.record(of: id)) == .opened else { return nil }
+        return .opening(with: keys, isTrusting: true)
     }
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before

@@ -82,6 +82,15 @@ final class ReusablePacks: Sendable {
         return trees.isEmpty ? nil : try await TreeBasis(of: source, on: trees)
     }
 
+    /// The tail file of the live tree of a pack, if nothing has changed there since it was staged.
+    func liveTail(of pack: PackManifest) -> PackFile? {
+        for tree in StoredSource.trees(of: pack.id, in: layout) {
+            let found = tree.openTail(in: layout, under: pack.contentKeyID)
+            if let found, found.isUnchanged { return found.tail }
+        }
+        return nil
+    }
+
     /// Trees that one pack rests on: their catalogs are in memory.
     private static let treeLimit = 8
 
@@ -123,11 +132,13 @@ final class ReusablePacks: Sendable {
     }
 }
 
-/// How a pack that is to be opened uses opened trees.
-struct TreeUse: Sendable {
-    let keys: any KeyProvider
-    /// Whether files that have the sizes and times of when they were written are taken as unchanged.
-    var isTrusting = true
+/// How the download of a pack uses opened trees.
+enum TreeUse: Sendable {
+    /// The pack is opened as it comes, and takes from trees what is unchanged. If `isTrusting`, files that have the sizes and times of
+    /// when they were written are taken as unchanged.
+    case opening(with: any KeyProvider, isTrusting: Bool)
+    /// The pack waits for its key, and its file need not have the pieces of the live tree.
+    case waiting
 }
 
 /// What a download may take pieces from, asked once its own index is verified: only what has a missing piece is opened, one
@@ -153,8 +164,8 @@ struct ReusablePieces: Sendable {
 
     /// The pack's index and catalog, once they are verified; nil where it is not to be opened, or can't be.
     func openPack(_ partial: PackFile) async throws(VaultError) -> OpenPack? {
-        guard let trees else { return nil }
-        do throws(VaultError) { return try await OpenPack(partial, keys: trees.keys) } catch {
+        guard case .opening(let keys, _) = trees else { return nil }
+        do throws(VaultError) { return try await OpenPack(partial, keys: keys) } catch {
             // It is downloaded as it is: opening it reports the error.
             guard error.category == .key || error.isDamage else { throw error }
             return nil
@@ -169,11 +180,17 @@ struct ReusablePieces: Sendable {
     func leaveOut(
         of assembly: inout PackAssembly, _ source: OpenPack, missing: [PiecePrefix], isArriving: Bool
     ) async throws(VaultError) -> TreeBasis? {
+        guard case .opening(_, let isTrusting) = trees else { return nil }
         let basis = try await stored.basis(
-            for: source, of: pack, missing: missing, isTrusting: trees?.isTrusting ?? false,
-            isArriving: isArriving)
+            for: source, of: pack, missing: missing, isTrusting: isTrusting, isArriving: isArriving)
         if let basis { assembly.leaveOut(where: basis.has(piece:)) }
         return basis
+    }
+
+    /// The same for a pack that waits for its key: what the live tree has need not be in its file.
+    func leaveOutLiveTree(of assembly: inout PackAssembly) throws(VaultError) {
+        guard case .waiting = trees, let tail = stored.liveTail(of: pack) else { return }
+        try assembly.leaveOut(piecesOf: tail)
     }
 
     /// Opens one source after the other.

@@ -49,23 +49,33 @@ struct StoredSource: Sendable {
     /// Opens a sealed pack; nil if it can't be used. A source that can't be used only makes the download larger.
     func open(under id: ContentKeyID, within budget: ReuseBudget) -> (any PieceSource)? {
         guard let pack = openPack(under: id, within: budget) else { return nil }
-        let source: (any PieceSource)? = self.id == nil ? PartialPack(pack) : pack
-        return mayBeAnotherUsers ? source.map { UntrustedPieces($0, budget) } : source
+        guard mayBeAnotherUsers else { return pack }
+        return PartialPack(pack).map { UntrustedPieces($0, budget) }
     }
 
     /// Opens an opened tree; nil if it can't be used.
     ///
     /// - Parameter isTrusting: whether its files are taken as unchanged where its fingerprint is that of when it was staged.
     func openTree(in layout: StoreLayout, with key: ContentKey, isTrusting: Bool) -> OpenedTree? {
-        guard let id, let tree, let pack = openPack(under: key.id) else { return nil }
+        guard let tree, let (tail, isUnchanged) = openTail(in: layout, under: key.id, isTrusting) else {
+            return nil
+        }
+        return try? OpenedTree(tree, openedFrom: tail, key: key, isUnchanged: isUnchanged)
+    }
+
+    /// Opens the tail file of an opened tree, and tells whether the tree is live and has the fingerprint of when it was staged.
+    func openTail(
+        in layout: StoreLayout, under key: ContentKeyID, _ isTrusting: Bool = true
+    ) -> (tail: PackFile, isUnchanged: Bool)? {
+        guard let id, let tree, let tail = openPack(under: key) else { return nil }
         let record = try? PackRecords(layout: layout, role: .app).record(of: id)
         let isUnchanged =
             isTrusting && record?.loaded?.name.text == tree.lastComponent?.string
             && record?.fingerprint != nil
             // The tail file was copied from where others may write.
-            && record?.loaded.map { pack.matches($0.pack) } == true
+            && record?.loaded.map { tail.matches($0.pack) } == true
             && (try? VersionFingerprint.digest(of: tree, as: .opened)) == record?.fingerprint
-        return try? OpenedTree(tree, openedFrom: pack, key: key, isUnchanged: isUnchanged)
+        return (tail, isUnchanged)
     }
 
     /// The number of waiting files of a pack that are looked at: others may put any number there.
@@ -170,7 +180,7 @@ struct FileIdentity: Hashable {
     let changed: Int64
 }
 
-/// A download that may be incomplete: only what is not a hole counts.
+/// A file that may have only some pieces of its pack: only what is not a hole counts.
 private struct PartialPack: PieceSource {
     let pack: PackFile
     /// Ascending.

@@ -11,16 +11,16 @@ struct AreaTransfer: Sendable {
     private var layout: StoreLayout { store.layout }
     private var records: PackRecords { store.records }
 
-    /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key.
+    /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key. It may have holes where the live tree
+    /// has the content of its pieces.
     func share(
-        _ verified: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion,
-        space: DiskSpace
+        _ arrived: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion, space: DiskSpace
     ) async throws(VaultError) {
         let target = layout.waitingPack(pack)
         let folder = target.removingLastComponent()
         try layout.makeShared(folder)
-        try await space.make(toMove: verified, of: pack, to: folder)
-        let move = try VerifiedMove(of: verified, pack, to: target, in: store)
+        try await space.make(toMove: arrived.file, of: pack, to: folder)
+        let move = try VerifiedMove(of: arrived, pack, to: target, in: store)
         let isRemoved = try await store.withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
@@ -53,7 +53,11 @@ struct AreaTransfer: Sendable {
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
             // A file of another user or a link is never continued.
-            return try await store.withLock { () throws(VaultError) in
+            let copy = try ownCopy(of: pack)
+            return try await store.withLock(copy) { copy throws(VaultError) in
+                if try !FileSystem.exists(target), let copy {
+                    try copy.commit(permissions: 0o600, replacing: false)
+                }
                 try store.waiting(pack.id).discard(damaged)
                 try recordReturn(of: pack, listedBy: listing)
             }
@@ -72,6 +76,15 @@ struct AreaTransfer: Sendable {
         } catch {
             throw error.category == .missing ? .supersededByAnotherProcess(pack.id, in: layout) : error
         }
+    }
+
+    /// A copy of a pack's file in shared storage, without its name; nil where there is no file of its length.
+    private func ownCopy(of pack: PackManifest) throws(VaultError) -> ScratchFile? {
+        guard let file = try store.waiting(pack.id).open(pack), try file.file.status().size == pack.length
+        else { return nil }
+        let copy = try ScratchFile(for: layout.partialDownload(of: pack))
+        try file.file.copyContent(to: copy.file)
+        return copy
     }
 
     private func recordReturn(of pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError) {
@@ -109,14 +122,17 @@ struct VerifiedMove: ~Copyable, Sendable {
 
     /// A rename on the same file system, else a copy that is verified; before the lock is taken, since that may last. A file
     /// of another user is always copied for the app: that user could change it afterwards.
+    ///
+    /// - Parameter arrived: the file, verified as a whole or, with holes, piece by piece.
     init(
-        of file: OpenFileReference, _ pack: PackManifest, to target: FilePath, in store: StoreAccess
+        of arrived: ArrivedPack, _ pack: PackManifest, to target: FilePath, in store: StoreAccess
     ) throws(VaultError) {
         (layout, self.pack, self.target) = (store.layout, pack, target)
         guard try !FileSystem.exists(target) else {
             move = nil
             return
         }
+        let file = arrived.file
         let verified = try file.file.status()
         let source = file.file.path
         let layout = store.layout
@@ -125,7 +141,8 @@ struct VerifiedMove: ~Copyable, Sendable {
             if found.isSameFile(as: verified) { return }
             // Another user replaced the file, and may still have it open.
             guard EphemeralName.isOurs(found) else { throw .supersededByAnotherProcess(pack.id, in: layout) }
-            guard try copy.sha256() == pack.sha256 else {
+            let digest = arrived.isWhole ? pack.sha256 : try file.file.sha256()
+            guard try copy.sha256() == digest else {
                 throw VaultError(
                     .corrupt, "the copy differs from the pack", at: target.string, remedy: "check the disk")
             }

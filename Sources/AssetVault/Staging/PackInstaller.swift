@@ -24,7 +24,7 @@ struct PackInstaller: Sendable {
             }
         }
         try await space.make(toMove: file, of: pack, to: layout.home(of: pack.id))
-        let move = try VerifiedMove(of: file, pack, to: target, in: store)
+        let move = try VerifiedMove(of: ArrivedPack(file), pack, to: target, in: store)
         try await store.withLock(move) { move throws(VaultError) in
             if try !FileSystem.exists(target) {
                 try pack.save(beside: target)
@@ -180,7 +180,7 @@ extension PackInstaller {
         // Recovery removes what has this name.
         let repaired = FilePath(layout.version(pack, as: .sealed).string + ".repaired")
         try FileSystem.removeTree(repaired)
-        let move = try VerifiedMove(of: whole, pack, to: repaired, in: store)
+        let move = try VerifiedMove(of: ArrivedPack(whole), pack, to: repaired, in: store)
         return try await store.withLock(move) { move throws(VaultError) in
             guard let name = try liveName(of: pack, as: .sealed),
                 let versions = try VersionFolder(of: pack.id, in: layout)

@@ -77,7 +77,7 @@ extension PackStager {
         let file = DownloadFile(layout: layout, pack: pack)
         let part = layout.partialDownload(of: pack)
         // Of a damaged tree every piece is read.
-        let trees = form == .opened ? keys.map { TreeUse(keys: $0, isTrusting: false) } : nil
+        let trees = form == .opened ? keys.map { TreeUse.opening(with: $0, isTrusting: false) } : nil
         var download = try await beginDownload(of: offer, to: file, trees: trees)
         if form == .sealed, try !FileSystem.exists(part) {
             // Where the damaged file can't be read, all of it is fetched.
@@ -129,7 +129,7 @@ extension PackStager {
             }
         }
         observer(.transferring(pack.id))
-        try await store.transfer.share(arrived.file, of: pack, listedBy: offer.listing, space: space)
+        try await store.transfer.share(arrived, of: pack, listedBy: offer.listing, space: space)
         if let refusal { throw refusal }
         return .toBeTransferred
     }

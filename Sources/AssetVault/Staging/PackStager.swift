@@ -69,7 +69,8 @@ struct PackStager: Sendable {
         }
         if let waiting = try await verifiedWaitingPack(pack, listedBy: offer.listing) {
             if record.waiting != pack || record.failure != nil {
-                try await store.transfer.share(waiting, of: pack, listedBy: offer.listing, space: space)
+                try await store.transfer.share(
+                    ArrivedPack(waiting), of: pack, listedBy: offer.listing, space: space)
             }
             return try await transfer(ArrivedPack(waiting), of: pack, listedBy: offer.listing)
         }
@@ -77,7 +78,7 @@ struct PackStager: Sendable {
             return try await transfer(ArrivedPack(kept), of: pack, listedBy: offer.listing)
         }
         if let state = try await stageDownload(offer, trees: treeUse(for: pack.id)) { return state }
-        let careful = keys.map { TreeUse(keys: $0, isTrusting: false) }
+        let careful = keys.map { TreeUse.opening(with: $0, isTrusting: false) }
         guard let state = try await stageDownload(offer, trees: careful) else {
             throw damaged(pack.id, "check the disk, and fetch the pack again")
         }
@@ -131,9 +132,24 @@ struct PackStager: Sendable {
         }
         let state = try await followNewerDecision(record, of: id)
         if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
-            throw damaged(id, "fetch the pack: only damaged pieces are downloaded again")
+            return try await openReturned(waiting, listedBy: record.listing)
         }
         return state
+    }
+
+    /// Opens a pack whose file was returned from shared storage, if trees have what it does not. Throws `.corrupt` where a host must
+    /// send a piece.
+    private func openReturned(_ pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError)
+        -> PackState
+    {
+        do throws(VaultError) {
+            if let arrived = try await completedByTrees(pack) {
+                return try await transfer(arrived, of: pack, listedBy: listing)
+            }
+        } catch {
+            guard error.category == .corrupt else { throw error }
+        }
+        throw damaged(pack.id, "fetch the pack: only pieces that are missing or damaged are downloaded")
     }
 
     /// Accepts a pack that a downloader brought, if the metadata that this store verified list exactly that one: it waits for
@@ -152,10 +168,11 @@ struct PackStager: Sendable {
             try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
             guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.listing) else {
-                throw damaged(id, "fetch the pack: only damaged pieces are downloaded again")
+                _ = try await openReturned(offer.pack, listedBy: offer.listing)
+                return
             }
             return try await store.transfer.share(
-                brought, of: offer.pack, listedBy: offer.listing, space: space)
+                ArrivedPack(brought), of: offer.pack, listedBy: offer.listing, space: space)
         }
         // If the app has metadata that does not list the pack, the pack does not count as waiting: another process may be bringing
         // it.
@@ -197,8 +214,8 @@ struct PackStager: Sendable {
         return try await transfer(ArrivedPack(file), of: waiting, listedBy: record.listing)
     }
 
-    /// The pack that waits in shared storage, verified again, since disks fail: a damaged one becomes a partial download, whose
-    /// damaged pieces are fetched. Nil where there is none.
+    /// The pack that waits in shared storage, verified again, since disks fail. One that is damaged, or rests on the live tree, becomes a
+    /// partial download, whose other pieces are in trees or are fetched. Nil then, and where there is none.
     private func verifiedWaitingPack(_ pack: PackManifest, listedBy listing: ListingVersion)
         async throws(VaultError) -> OpenFileReference?
     {
@@ -209,6 +226,10 @@ struct PackStager: Sendable {
         } catch {
             // An unreadable sector is damage.
             guard error.category == .io, !Task.isCancelled else { throw error }
+        }
+        // Without its key the pack waits on.
+        if let keys {
+            _ = try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
         }
         try await store.transfer.returnForRepair(waiting.file.path, of: pack, listedBy: listing)
         return nil

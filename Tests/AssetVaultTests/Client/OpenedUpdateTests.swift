@@ -149,18 +149,6 @@ import VaultFileSystem
         try await pack.expectContent(2, client)
     }
 
-    /// Without the key nothing can be sealed.
-    @Test func aDownloaderReusesNothingFromATree() async throws {
-        _ = try await pack.client(.opened).fetch()
-        try await pack.publish(2)
-        let before = world.server.packBytes
-        #expect(try await world.downloader().run(.update).firstError == nil)
-        #expect(world.server.packBytes - before > 700_000)
-        let client = try pack.client(.opened)
-        #expect(try await pack.sent(by: client) == 0)
-        try await pack.expectContent(2, client)
-    }
-
     private func arrivingTrees() throws -> [FilePath] {
         try names(in: world.place.home).filter { $0.hasSuffix(".arriving") }.map {
             world.place.home.appending($0)

@@ -104,7 +104,7 @@ struct ChangedPack {
 }
 
 /// What the files in a folder and its folders take on the disk.
-private func allocatedBytes(below folder: String) -> Int {
+func allocatedBytes(below folder: String) -> Int {
     var status = stat()
     guard unsafe lstat(folder, &status) == 0 else { return 0 }
     guard status.st_mode & S_IFMT == S_IFDIR else { return Int(status.st_blocks) * 512 }
