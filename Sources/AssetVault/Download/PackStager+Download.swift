@@ -162,23 +162,6 @@ extension PackStager {
                 hasOthers: false))
     }
 
-    /// A partial download, where trees have its other pieces; nil where a piece is missing.
-    func completedByTrees(_ pack: PackManifest) async throws(VaultError) -> ArrivedPack? {
-        let file = DownloadFile(layout: store.layout, pack: pack)
-        let reusable = reusablePacks.pieces(
-            of: pack, besides: store.layout.partialDownload(of: pack), trees: try treeUse(for: pack.id),
-            hasOthers: false)
-        let lockedFile = try file.claim()
-        var assembly = try PackAssembly(lockedFile, of: pack)
-        _ = try await assembly.verifyTail()
-        guard !assembly.isTailUnverified, let source = try await reusable.openPack(assembly.partial) else {
-            return nil
-        }
-        let basis = try await reusable.leaveOut(of: &assembly, source, missing: [], isArriving: true)
-        guard !assembly.hasMissingPieces else { return nil }
-        return ArrivedPack(lockedFile, isWhole: !assembly.isPartial, basis: basis)
-    }
-
     /// How a pack that is about to be downloaded uses opened trees: not at all where it stays sealed.
     func treeUse(for id: PackID) throws(VaultError) -> TreeUse? {
         guard let keys else {

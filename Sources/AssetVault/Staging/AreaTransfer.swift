@@ -53,11 +53,7 @@ struct AreaTransfer: Sendable {
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
             // A file of another user or a link is never continued.
-            let copy = try ownCopy(of: pack)
-            return try await store.withLock(copy) { copy throws(VaultError) in
-                if try !FileSystem.exists(target), let copy {
-                    try copy.commit(permissions: 0o600, replacing: false)
-                }
+            return try await store.withLock { () throws(VaultError) in
                 try store.waiting(pack.id).discard(damaged)
                 try recordReturn(of: pack, listedBy: listing)
             }
@@ -76,15 +72,6 @@ struct AreaTransfer: Sendable {
         } catch {
             throw error.category == .missing ? .supersededByAnotherProcess(pack.id, in: layout) : error
         }
-    }
-
-    /// A copy of a pack's file in shared storage, without its name; nil where there is no file of its length.
-    private func ownCopy(of pack: PackManifest) throws(VaultError) -> ScratchFile? {
-        guard let file = try store.waiting(pack.id).open(pack), try file.file.status().size == pack.length
-        else { return nil }
-        let copy = try ScratchFile(for: layout.partialDownload(of: pack))
-        try file.file.copyContent(to: copy.file)
-        return copy
     }
 
     private func recordReturn(of pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError) {

@@ -70,9 +70,11 @@ struct PackStager: Sendable {
         if let waiting = try await verifiedWaitingPack(pack, listedBy: offer.listing) {
             if record.waiting != pack || record.failure != nil {
                 try await store.transfer.share(
-                    ArrivedPack(waiting), of: pack, listedBy: offer.listing, space: space)
+                    waiting, of: pack, listedBy: offer.listing, space: space)
             }
-            return try await transfer(ArrivedPack(waiting), of: pack, listedBy: offer.listing)
+            if let state = try await transferWaiting(waiting, of: pack, listedBy: offer.listing) {
+                return state
+            }
         }
         if let kept = try keptPack(pack) {
             return try await transfer(ArrivedPack(kept), of: pack, listedBy: offer.listing)
@@ -132,24 +134,9 @@ struct PackStager: Sendable {
         }
         let state = try await followNewerDecision(record, of: id)
         if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
-            return try await openReturned(waiting, listedBy: record.listing)
+            throw damaged(id, "fetch the pack: only pieces that are missing or damaged are downloaded")
         }
         return state
-    }
-
-    /// Opens a pack whose file was returned from shared storage, if trees have what it does not. Throws `.corrupt` where a host must
-    /// send a piece.
-    private func openReturned(_ pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError)
-        -> PackState
-    {
-        do throws(VaultError) {
-            if let arrived = try await completedByTrees(pack) {
-                return try await transfer(arrived, of: pack, listedBy: listing)
-            }
-        } catch {
-            guard error.category == .corrupt else { throw error }
-        }
-        throw damaged(pack.id, "fetch the pack: only pieces that are missing or damaged are downloaded")
     }
 
     /// Accepts a pack that a downloader brought, if the metadata that this store verified list exactly that one: it waits for
@@ -168,11 +155,10 @@ struct PackStager: Sendable {
             try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
             guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.listing) else {
-                _ = try await openReturned(offer.pack, listedBy: offer.listing)
-                return
+                throw damaged(id, "fetch the pack: only pieces that are missing or damaged are downloaded")
             }
             return try await store.transfer.share(
-                ArrivedPack(brought), of: offer.pack, listedBy: offer.listing, space: space)
+                brought, of: offer.pack, listedBy: offer.listing, space: space)
         }
         // If the app has metadata that does not list the pack, the pack does not count as waiting: another process may be bringing
         // it.
@@ -207,31 +193,59 @@ struct PackStager: Sendable {
         -> PackState
     {
         guard let waiting = record.waiting,
-            let file = try await verifiedWaitingPack(waiting, listedBy: record.listing)
+            let arrived = try await verifiedWaitingPack(waiting, listedBy: record.listing),
+            let state = try await transferWaiting(arrived, of: waiting, listedBy: record.listing)
         else {
             return record.loaded == nil ? .absent : .loaded
         }
-        return try await transfer(ArrivedPack(file), of: waiting, listedBy: record.listing)
+        return state
     }
 
-    /// The pack that waits in shared storage, verified again, since disks fail. One that is damaged, or rests on the live tree, becomes a
-    /// partial download, whose other pieces are in trees or are fetched. Nil then, and where there is none.
+    /// The pack that waits in shared storage, verified again, since disks fail. A damaged one becomes a partial download, whose damaged
+    /// pieces are fetched. Nil then, and where there is none.
     private func verifiedWaitingPack(_ pack: PackManifest, listedBy listing: ListingVersion)
-        async throws(VaultError) -> OpenFileReference?
+        async throws(VaultError) -> ArrivedPack?
     {
         guard let waiting = try store.waiting(pack.id).open(pack) else { return nil }
         observer(.verifying(pack.id, bytes: 0, total: pack.length))
         do throws(VaultError) {
-            if try pack.isVerified(by: waiting.file) { return waiting }
+            if try pack.isVerified(by: waiting.file) { return ArrivedPack(waiting) }
+            if let resting = try await restingPack(pack, in: waiting) { return resting }
         } catch {
             // An unreadable sector is damage.
             guard error.category == .io, !Task.isCancelled else { throw error }
         }
-        // Without its key the pack waits on.
-        if let keys {
-            _ = try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
-        }
         try await store.transfer.returnForRepair(waiting.file.path, of: pack, listedBy: listing)
         return nil
+    }
+
+    /// A pack whose file has only the pieces that opened trees do not have. Nil where a piece is missing, or it is not to be opened.
+    /// Throws `.key` without its key.
+    private func restingPack(_ pack: PackManifest, in file: OpenFileReference) async throws(VaultError)
+        -> ArrivedPack?
+    {
+        guard case .opening(let keys, _) = try treeUse(for: pack.id) else { return nil }
+        do throws(VaultError) {
+            let source = try await OpenPack(
+                try PackFile(file, as: pack, named: pack.id.description), keys: keys)
+            guard let basis = try await reusablePacks.basis(for: source, of: pack),
+                try await source.hasPieces(besides: basis)
+            else { return nil }
+            return ArrivedPack(file, isWhole: false, basis: basis)
+        } catch {
+            guard error.category == .corrupt else { throw error }
+            return nil
+        }
+    }
+
+    /// Opens a pack that waited. Nil where a tree that it rests on has other bytes than it should: then it becomes a partial download.
+    private func transferWaiting(
+        _ waiting: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion
+    ) async throws(VaultError) -> PackState? {
+        do throws(VaultError) { return try await transfer(waiting, of: pack, listedBy: listing) } catch {
+            guard error.category == .corrupt, !waiting.isWhole else { throw error }
+            try await store.transfer.returnForRepair(waiting.file.file.path, of: pack, listedBy: listing)
+            return nil
+        }
     }
 }

@@ -124,6 +124,21 @@ public struct TreeBasis: Sendable {
     }
 }
 
+extension OpenPack {
+    /// Whether the pack's file has all pieces, sound, that no tree of the basis has. Throws `.io` where the index can't be read.
+    public func hasPieces(besides basis: TreeBasis) async throws(VaultError) -> Bool {
+        var isComplete = true
+        try await runInOrder(
+            (0..<catalog.pieceCount).filter { !basis.has(piece: $0) }, memory: { self.openingMemory(ofPiece: $0) },
+            work: { (number: Int) throws(VaultError) -> Bool in
+                guard let ciphertext = try? self.ciphertext(ofPiece: number) else { return false }
+                return try SHA256.hash(ciphertext.span) == self.pack.digest(ofPiece: number)
+            },
+            deliver: { isComplete = isComplete && $0 })
+        return isComplete
+    }
+}
+
 extension Catalog {
     /// Identifies the kind and the bytes of a file by the parts of pieces that it consists of, without reading them. Nil for entries
     /// without bytes. Equal files that are cut in other places differ.

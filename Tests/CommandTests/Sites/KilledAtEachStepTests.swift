@@ -92,6 +92,24 @@ import Testing
         }
     }
 
+    /// Without the key, and where most of version 2 is in the live tree: its file never gets those pieces.
+    @Test(arguments: [KilledOperation.keyless, .downloader, .unlock])
+    func aPackThatRestsOnTheLiveTree(operation: KilledOperation) async throws {
+        let stores = try await KilledStores(operation, from: .loaded) { _ in Bytes.random(10 << 16, seed: 1) }
+        for step in operation.steps(from: .loaded).filter({ $0 != .downloadNamed })
+            .sample(3, for: "aPackThatRestsOnTheLiveTree \(operation)")
+        {
+            let hint = "\(operation) of a pack that rests on a tree, killed at \(step)"
+            let store = try await stores.store("resting-\(step)")
+            let sent = stores.server.packBytes
+            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
+            try await stores.expectOldOrNew(in: store, hint)
+            try await stores.run(in: store).succeeded()
+            try await stores.expectEnd(in: store, hint)
+            #expect(stores.server.packBytes - sent < stores.packLength / 2, "\(hint)")
+        }
+    }
+
     /// An interrupted removal is finished by the next command; the pack returns only when it is requested.
     @Test(
         arguments: [StagingStep.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]

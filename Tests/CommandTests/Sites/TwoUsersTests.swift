@@ -101,8 +101,17 @@ struct TwoUsersTests {
         #expect(try world.files(in: "shared/packs") == [])
         try await publish(2)
         try await download().succeeded()
-        try await fetch("--opened").succeeded()
+        guard way == "unlock" else {
+            try await fetch("--opened").succeeded()
+            return try await expectLoaded(2)
+        }
+        // The unchanged file is in the app's tree alone.
+        let used = try await Tool.run(
+            Command.shell("stat -c %b '\(world.store)'/shared/packs/level/@*.avpack"))
+        #expect(Int(used.text.dropLast()).map { $0 * 512 < 200_000 } == true, "\(used.text)")
+        try await run("unlock level $STORE \(keys)", as: app).succeeded()
         try await expectLoaded(2)
+        #expect(try Tree("\(world.store)/permanent/level/current") == Tree(world["level"]))
     }
 
     /// An old pack with a record that claims the newest possible metadata.

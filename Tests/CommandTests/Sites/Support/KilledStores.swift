@@ -21,7 +21,11 @@ struct KilledStores {
     private let trees: [Tree]
     private let digests: [SHA256Digest]
 
-    init(_ operation: KilledOperation, from start: KilledOperation.Start) async throws {
+    /// - Parameter noise: the content of the largest file of each version.
+    init(
+        _ operation: KilledOperation, from start: KilledOperation.Start,
+        noise: (_ version: UInt64) -> [UInt8] = { Bytes.random(10 << 16, seed: $0) }
+    ) async throws {
         (self.operation, self.start) = (operation, start)
         let world = try await World()
         self.world = world
@@ -31,7 +35,7 @@ struct KilledStores {
             for number in 0..<12 {
                 try world.write("level/\(number % 3)/\(number)", "version \(version) of \(number)")
             }
-            try world.write("level/noise", Bytes.random(10 << 16, seed: version))
+            try world.write("level/noise", noise(version))
             try await world.publish()
             try await world.copy("level", to: "level-\(version)")
             trees.append(try Tree(world["level-\(version)"]))
