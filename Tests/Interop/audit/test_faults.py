@@ -264,6 +264,16 @@ RUNS = [
     Fault("another site in its place", "other-site", lambda v: replace(v.vault, other_site(v).vault)),
 ]
 
+def after_audit(plant):
+    """A fault that an audit of everything has found."""
+    return lambda vault: (plant(vault), of_url(vault, *state(vault)))
+
+
+SAMPLES = [
+    Fault("a pack has a wrong bit", "known-damage", after_audit(lambda v: flip(SMALL(v), 64))),
+    Fault("a pack is missing there", "known-missing", after_audit(lambda v: SMALL(v).unlink())),
+]
+
 MIRRORS = [
     Fault("the mirror is behind", "mirror-behind", lambda v: replace(v.mirror, v.first)),
     Fault("the mirror is ahead", "mirror-ahead", lambda v: replace(v.site, v.first), also=["prunable", "gone"]),
@@ -273,8 +283,17 @@ MIRRORS = [
 ]
 
 
+def state(vault):
+    return "--state", vault.place / "state.json"
+
+
 def of_runs(vault):
-    return command("audit", vault.site, *vault.trust, "--state", vault.place / "state.json", "--json", ok=False)
+    return command("audit", vault.site, *vault.trust, *state(vault), "--json", ok=False)
+
+
+def of_samples(vault):
+    """The first one verifies the other pack."""
+    return of_url(vault, *state(vault), "--budget", "1B")
 
 
 def of_mirrors(vault):
@@ -283,9 +302,9 @@ def of_mirrors(vault):
     return command("audit", vault.site, *vault.trust, "--against", vault.mirror, "--json", ok=False)
 
 
-def of_url(vault):
+def of_url(vault, *options):
     with host(vault.site, "right", vault.place) as url:
-        run = command("audit", url, *vault.trust, "--json", ok=False)
+        run = command("audit", url, *vault.trust, *options, "--json", ok=False)
     # The port differs from run to run.
     run.stdout = run.stdout.replace(url, "http://host")
     return run
@@ -306,6 +325,7 @@ AREAS = [
     ("Folder", "as a site's folder", of_folder, FOLDER),
     ("Hosted files", "at their URL", of_url, HOSTED),
     ("Runs", "with `--state`, after an audit that found nothing", of_runs, RUNS),
+    ("Samples", "at their URL, with `--state` and `--budget`, after an audit that found the fault", of_samples, SAMPLES),
     ("Mirrors", "with `--against`", of_mirrors, MIRRORS),
     ("Store", "by `assetvault verify`, with keys", of_store, STORE),
 ]
@@ -344,7 +364,7 @@ def test_nothing_is_found_where_a_host_is_right(clean, tmp_path):
         assert findings(json.loads(command("audit", url, *clean.trust, "--json").stdout)) == set()
 
 
-@pytest.mark.parametrize("audit", [of_folder, with_keys, of_url, of_runs, of_mirrors, of_store])
+@pytest.mark.parametrize("audit", [of_folder, with_keys, of_url, of_runs, of_samples, of_mirrors, of_store])
 def test_nothing_is_found_where_nothing_is_wrong(clean, tmp_path, audit):
     run = audit(clean.copy(tmp_path / "vault"))
     assert run.returncode == 0, run.stderr

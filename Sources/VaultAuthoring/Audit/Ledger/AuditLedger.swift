@@ -165,7 +165,7 @@ public final class AuditLedger: Sendable {
             let coverage = progress.state.coverage(overdueDays: overdueDays, at: now)
             var findings = progress.state.growth(to: coverage.listed, at: place)
             findings += progress.state.overdue(coverage, at: place, now: now)
-            findings += progress.state.knownDamage(at: place)
+            findings += progress.state.knownFaults(at: place)
             progress.state.runs.append(
                 AuditHistory.Run(
                     time: now, seconds: (ContinuousClock.now - start).components.seconds,

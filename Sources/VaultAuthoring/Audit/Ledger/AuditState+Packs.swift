@@ -66,17 +66,32 @@ extension AuditState {
         ].compactMap(\.self)
     }
 
-    /// Damage that earlier runs have found, and that this one has not looked at again.
-    func knownDamage(at place: String) -> [Finding] {
-        let damaged = packs.filter { $0.result == .failed && !$0.isTriedInThisRun }
-        guard let first = damaged.first else { return [] }
-        let time = first.failed.map { ", at \($0)" } ?? ""
+    /// What earlier runs found to be damaged or missing, and this one has not looked at again.
+    func knownFaults(at place: String) -> [Finding] {
+        let others = "and this run had other ones to verify"
         return [
-            Finding(
-                .error(.corrupt), "known-damage",
-                "\(damaged.count.counting("pack")) failed when last verified, such as \(first.path.excerpt)\(time), and this run had other ones to verify",
-                at: place, remedy: "repair them, and let a run verify all")
-        ]
+            untried(.failed).map { packs in
+                Finding(
+                    .error(.corrupt), "known-damage",
+                    "\(packs.count) failed when last verified, such as \(packs.example), \(others)",
+                    at: place, remedy: "repair them, and let a run verify all")
+            },
+            untried(.missing).map { packs in
+                Finding(
+                    .error(.notHosted), "known-missing",
+                    "the host did not have \(packs.count) when last asked, such as \(packs.example), \(others)",
+                    at: place, remedy: "upload the site again, and let a run verify all")
+            },
+        ].compactMap(\.self)
+    }
+
+    /// Nil for no packs.
+    private func untried(_ result: Pack.Result) -> (count: String, example: String)? {
+        let found = packs.filter { $0.result == result && !$0.isTriedInThisRun }
+        return found.first.map { first in
+            let time = first.failed.map { ", at \($0)" } ?? ""
+            return (found.count.counting("pack"), first.path.excerpt + time)
+        }
     }
 
     /// Nil for no packs.
@@ -133,17 +148,27 @@ extension AuditState.Pack {
     }
 
     /// Whether it is verified again before its turn.
-    var isUrgent: Bool { result == .failed || result == .unread }
+    var isUrgent: Bool {
+        switch result {
+        case .failed, .missing, .unread: true
+        case .sound, .locked: false
+        }
+    }
 
     mutating func note(_ errors: [VaultError], withKeys: Bool, at now: UTCTime) {
         isTriedInThisRun = true
         guard errors.allSatisfy({ $0.category == .key }) else {
-            result = errors.allSatisfy(\.isHostFailure) ? .unread : .failed
+            result = Self.result(of: errors)
             failed = now
             return
         }
         result = errors.isEmpty ? .sound : .locked
         (verified, failed, isVerifiedInThisRun) = (now, nil, true)
         if withKeys, errors.isEmpty { keyed = now }
+    }
+
+    private static func result(of errors: [VaultError]) -> Result {
+        guard errors.allSatisfy(\.isHostFailure) else { return .failed }
+        return errors.contains { $0.category == .notHosted } ? .missing : .unread
     }
 }

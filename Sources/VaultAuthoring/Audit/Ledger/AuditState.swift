@@ -9,8 +9,10 @@ struct AuditState {
     struct Pack {
         enum Result: String {
             case sound
-            /// Damaged or missing.
+            /// Damaged, or missing from a folder.
             case failed
+            /// Its host does not have it.
+            case missing
             /// Its host failed.
             case unread
             /// Its bytes are sound, and no given key opens it.
