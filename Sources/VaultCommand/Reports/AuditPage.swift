@@ -35,19 +35,22 @@ struct AuditPage {
         switch level {
         case .error: report.problemCount.counting("problem")
         case .warning: "No problem, but \(findings.count { $0.severity == .warning }.counting("warning"))"
-        case .good, .note: "Everything is sound"
+        case .good, .note: isWhole ? "Everything is sound" : "What was verified is sound"
         }
     }
 
+    /// Whether this run has verified all that is listed.
+    private var isWhole: Bool { report.coverage.map { $0.inThisRun == $0.listed } ?? true }
+
     private var figures: [Page.Figure] {
-        let sound = report.packs.count(where: \.isSound)
+        let packs = run.packs
         let findings = report.allFindings
         let (warnings, notes) = (
             findings.count { $0.severity == .warning }, findings.count { $0.severity == .note }
         )
         let next = report.roles.min { $0.expires < $1.expires }
         return [
-            Page.Figure(name: "Sound packs", value: "\(sound) of \(report.packs.count)"),
+            Page.Figure(name: "Sound packs", value: "\(packs.sound) of \(packs.listed)"),
             Page.Figure(name: "Verified", value: Bar.size(report.verifiedBytes), detail: verifiedEntries),
             Page.Figure(
                 name: "Findings", value: "\(report.problemCount.counting("error"))",

@@ -22,6 +22,27 @@ struct AuditRun {
 
     var exitCode: Int32 { report.gravestError?.category.exitCode ?? 0 }
 
+    /// Listed packs by what was found when they were last looked at; with a memory other listed files count, too.
+    struct PackCounts {
+        let listed, sound, bad: Int
+        let bytes: UInt64
+
+        /// Those that no run has looked at.
+        var unverified: Int { listed - sound - bad }
+    }
+
+    var packs: PackCounts {
+        if let coverage = report.coverage {
+            return PackCounts(
+                listed: coverage.listed.packs, sound: coverage.sound.packs, bad: coverage.bad.packs,
+                bytes: coverage.listed.bytes)
+        }
+        let (packs, sound) = (report.packs, report.packs.count(where: \.isSound))
+        return PackCounts(
+            listed: packs.count, sound: sound, bad: packs.count - sound,
+            bytes: packs.saturatingSum(\.length))
+    }
+
     /// Findings about the site that are not about a role of its metadata.
     var siteFindings: [Finding] {
         let others = Set(report.roles.flatMap(findings))

@@ -13,7 +13,7 @@ struct PrometheusReport {
     var bytes: [UInt8] {
         let report = run.report
         let findings = report.allFindings
-        let sound = report.packs.count(where: \.isSound)
+        let packs = run.packs
         let metrics: [(name: String, help: String, samples: Samples)] = [
             (
                 "success", "1 if the last audit found no error, otherwise 0",
@@ -33,12 +33,15 @@ struct PrometheusReport {
             ),
             ("findings", "Findings by severity and code", countsByCode),
             (
-                "packs", "Listed packs, by whether an error was found in them",
-                [(["state": "sound"], "\(sound)"), (["state": "bad"], "\(report.packs.count - sound)")]
+                "packs", "Listed packs, by whether an error was found when they were last looked at",
+                [
+                    (["state": "sound"], "\(packs.sound)"), (["state": "bad"], "\(packs.bad)"),
+                    (["state": "unverified"], "\(packs.unverified)"),
+                ]
             ),
-            ("bytes", "Bytes of all listed packs", number(report.packs.saturatingSum(\.length))),
+            ("bytes", "Bytes of all listed packs", number(packs.bytes)),
             (
-                "verified_bytes", "Bytes of all files that match their description",
+                "verified_bytes", "Bytes of all files that matched their description in the last audit",
                 number(report.verifiedBytes)
             ),
             (

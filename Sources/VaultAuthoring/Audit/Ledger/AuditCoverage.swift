@@ -16,6 +16,10 @@ public struct AuditCoverage: Sendable {
 
     /// What the site lists; of a folder also the earlier versions that are kept.
     public internal(set) var listed = Share()
+    /// The part in which no error was found when it was last looked at, in this run or an earlier one.
+    public internal(set) var sound = Share()
+    /// The part in which one was found then. The rest was never looked at.
+    public internal(set) var bad = Share()
     /// The part of it that this run has verified.
     public internal(set) var inThisRun = Share()
     /// The part that was verified within the last ``overdueDays``.

@@ -36,6 +36,11 @@ extension AuditState {
         let limit = now.adding(days: -overdueDays)
         for pack in packs {
             coverage.listed.add(pack.length)
+            if pack.result != .sound {
+                coverage.bad.add(pack.length)
+            } else if pack.verified != nil {
+                coverage.sound.add(pack.length)
+            }
             if pack.isVerifiedInThisRun { coverage.inThisRun.add(pack.length) }
             if let keyed = pack.keyed, keyed >= limit { coverage.recentWithKeys.add(pack.length) }
             guard let verified = pack.verified else {
