@@ -186,10 +186,18 @@ extension SiteRepair {
         let names = Set(current.map(\.hostedName))
         for file in try own.versions() where !names.contains(file.hostedName) {
             guard let role = file.role, role != .root, role.topLevel != nil || OwnRoles.contains(role),
-                let sound = try? await metadata.metadata(named: file.hostedName, limit: role.sizeLimit),
-                metadata.isSound(sound, named: file.hostedName)
+                let found = try? await metadata.metadata(named: file.hostedName, limit: role.sizeLimit)
             else { continue }
-            try write(sound, file.hostedName)
+            if metadata.isSound(found, named: file.hostedName) {
+                try write(found, file.hostedName)
+            } else if metadata.hasAllRoots {
+                report.failures.append(
+                    VaultError(
+                        .corrupt, "earlier metadata is damaged, and the mirror has no sound copy of it",
+                        at: own.place(of: file.hostedName),
+                        remedy: "put the publisher's copy of it there, or prune it", hint: .pruning,
+                        code: "damaged"))
+            }
         }
         for document in current { try write(document.bytes, document.hostedName) }
     }

@@ -53,6 +53,9 @@ struct SoundMetadata: MetadataSource {
 
     func place(of name: String) -> String { own.place(of: name) }
 
+    /// Whether any earlier file can be judged: what a root before those that are known has signed seems damaged.
+    var hasAllRoots: Bool { roots.first?.version == 1 }
+
     /// Whether the site's folder has a timestamp that says what is newest.
     var hasTimestamp: Bool {
         let role = MetadataRole.timestamp
