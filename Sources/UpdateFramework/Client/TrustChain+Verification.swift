@@ -26,7 +26,8 @@ extension TrustChain {
             guard let bytes = try await source.metadata(named: first, limit: limit) else {
                 throw VaultError(
                     .unavailable, "the site's first root is missing", at: source.place(of: first),
-                    remedy: "check the URL or path; a site keeps all its roots, a team's own site has none")
+                    remedy: "check the URL or path; a site keeps all its roots, a team's own site has none",
+                    code: "missing-root")
             }
             guard bytes.count <= limit else { throw .oversized(limit: limit, at: first) }
             pinned = try VerifiedRoot(

@@ -148,9 +148,14 @@ public struct AuditedPack: Sendable {
 }
 
 extension VaultError {
-    /// A folder can't fail to answer as a host can: what is missing or unreadable there is damaged.
+    /// A folder can't fail to answer as a host can: what is missing or unreadable there is damaged. Of a host, metadata that are not
+    /// there are not hosted. For clients they are `unavailable`, since these come again while a site is uploaded; who audits wants to know
+    /// that the host, which answers, does not have them.
     func asDamage(in site: Site) -> VaultError {
-        guard site.location.path != nil else { return self }
+        guard site.location.path != nil else {
+            guard ["missing-metadata", "missing-root"].contains(code) else { return self }
+            return VaultError(.notHosted, problem, at: place, remedy: remedy, code: code)
+        }
         let remedy = "put the publisher's copy of it there again"
         switch code {
         case "missing-metadata":
