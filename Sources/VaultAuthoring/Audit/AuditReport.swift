@@ -156,12 +156,14 @@ extension VaultError {
             guard ["missing-metadata", "missing-root"].contains(code) else { return self }
             return VaultError(.notHosted, problem, at: place, remedy: remedy, code: code)
         }
-        let remedy = "put the publisher's copy of it there again"
+        let remedy = "repair it from a host of the site"
+        let hint = Hint.repairingSite(folder: site.location.description)
         switch code {
         case "missing-metadata":
-            return VaultError(.corrupt, "it is missing", at: place, remedy: remedy, code: code)
-        case "not-metadata": return with(problem: "it is not metadata: \(problem)", remedy: remedy)
-        case "oversized-metadata": return with(remedy: remedy)
+            return VaultError(.corrupt, "it is missing", at: place, remedy: remedy, hint: hint, code: code)
+        case "not-metadata":
+            return with(problem: "it is not metadata: \(problem)", remedy: remedy, hint: hint)
+        case "oversized-metadata", "mixed-metadata": return with(remedy: remedy, hint: hint)
         default:
             guard isHostFailure else { return self }
             return VaultError(

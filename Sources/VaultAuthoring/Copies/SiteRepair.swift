@@ -97,13 +97,18 @@ public struct SiteRepair: Sendable {
 extension SiteRepair {
     private func soundMetadata() async throws(VaultError) -> SoundMetadata {
         let own = MetadataFolder(folder.appending("metadata"))
+        let remedy = "give the site's root file"
         var found = pinnedRoot
-        if found == nil { found = try own.firstRoot }
+        if found == nil {
+            do throws(VaultError) { found = try own.firstRoot } catch {
+                throw error.isStorageFailure ? error : error.with(remedy: remedy, hint: .trustedRoot)
+            }
+        }
         guard let pinned = found else {
             throw VaultError(
                 .usage, "without its first root it is not known whose site this is",
-                at: own.place(of: MetadataRole.root.hostedName(version: 1)),
-                remedy: "give the site's root file")
+                at: own.place(of: MetadataRole.root.hostedName(version: 1)), remedy: remedy,
+                hint: .trustedRoot)
         }
         return await SoundMetadata(in: own, or: mirror, pinned: pinned)
     }

@@ -11,6 +11,7 @@ extension Hint {
         case .followingLinks: "'seal --follow-links', or \"followLinks\": true in vault.json"
         case .unpackingLimit: "--max-unpacked BYTES"
         case .evidence: "--manifest FILE, or --site URL-or-DIR with --trust ROOT.json"
+        case .repairingSite(let folder): GivenCommand.line(of: ["repair", folder, "--from", "URL"])
         case .pruning: "assetvault prune"
         case .pruningToLastVersions: "assetvault prune --keep 1"
         case .allowingOlder: "assetvault promote --allow-older"
