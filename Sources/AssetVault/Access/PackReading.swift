@@ -58,7 +58,7 @@ extension VaultStore {
         guard let keys else {
             throw VaultError(
                 .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: place,
-                remedy: "give a key provider")
+                remedy: "give its key", hint: .givingKey)
         }
         return try await lease.noting { () throws(VaultError) in
             try await openPacks.pack(of: lease, keys: keys)

@@ -64,7 +64,7 @@ extension PackStager {
         guard let keys else {
             throw VaultError(
                 .key, "an opened pack can be verified only with its key", at: pack.id.description,
-                remedy: "give a key provider")
+                remedy: "give its key", hint: .givingKey)
         }
         return try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
     }

@@ -34,7 +34,8 @@ extension VaultStore {
         batch: WorkQueue.Batch, observer: @escaping Observer
     ) async throws(VaultError) -> [PackID] {
         guard let keys = pushed ?? self.keys else {
-            throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
+            throw VaultError(
+                .key, "no key was given", at: "unlock", remedy: "give the packs' keys", hint: .givingKey)
         }
         // If the lock was never taken, no pack waits, and nothing is created.
         guard try hasStore else {

@@ -82,13 +82,14 @@ extension PackCondition {
 
     fileprivate var damage: VaultError? {
         guard case .damaged(let reason) = finding else { return nil }
+        let keys = form == .opened ? " --keys SPEC" : ""
         return VaultError(
             .corrupt, reason, at: id.description,
-            remedy: "fetch damaged pieces again: assetvault repair URL \(id) --store DIR")
+            remedy: "fetch damaged pieces again: assetvault repair URL \(id) --store DIR\(keys)")
     }
 
     fileprivate var missingKey: VaultError? {
         guard case .unverified(let reason) = finding else { return nil }
-        return VaultError(.key, reason, at: id.description, remedy: "give its key with --keys")
+        return VaultError(.key, reason, at: id.description, remedy: "give its key", hint: .givingKey)
     }
 }

@@ -29,7 +29,7 @@ extension Hint {
         case .makingHeldKey: "assetvault keys add VAULT --audience held"
         case .makingVault: "assetvault init VAULT"
         case .accessLimit: "--in-use BYTES"
-        case .givingKey: "give its key with --keys SPEC"
+        case .givingKey: "--keys SPEC"
         case .openingPacks(let packs, let store):
             GivenCommand.line(of: ["unlock"] + packs + store + ["--keys", "SPEC", "--opened"])
         case .passphrase: "--passphrase env:NAME"
