@@ -16,17 +16,17 @@ struct Audit: LongCommand {
             A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are \
             listed; the exit code is that of the worst, in this order: 76 when the metadata can't be trusted \
             (then nothing that it lists is read) or have expired (then everything is still read), 65 for \
-            damage and for missing files of a folder, 72 when a host does not have a listed file, 68 when it \
-            can't be reached, 69 when it fails, 77 for keys. Every root is read, since clients may pin any. \
-            Of a folder, everything that the kept metadata lists is verified too: earlier versions that can \
-            be restored. A host's files can't be listed, so there it is what the newest metadata lists; but \
-            the host is examined, too: parts of files, ETags, caching, compression, its certificate, and \
-            what it answers for a file that is not there. Several packs without a problem are one line; \
-            --json has all, with the vault keys that each is sealed for. --against compares other hosts by \
-            their metadata and the lengths of their files; audit them, too, to verify their bytes. For cron: \
-            --quiet prints nothing unless there is an error or a warning, and no notes. Reports are written whatever is \
-            found, also when the audit can't begin, but not for a wrong command line; each file is replaced \
-            at once.
+            damage and for missing files of a folder, 72 when a host does not have a listed file or the \
+            metadata, 68 when it can't be reached, 69 when it fails, 77 for keys. With warnings alone it is 0. \
+            Every root is read, since clients may pin any. Of a folder, everything that the kept metadata lists \
+            is verified too: earlier versions that can be restored. A host's files can't be listed, so there it \
+            is what the newest metadata lists; but the host is examined, too: parts of files, ETags, caching, \
+            compression, its certificate, and what it answers for a file that is not there. Several packs \
+            without a problem are one line; --json has all, with the vault keys that each is sealed for. \
+            --against compares other hosts by their metadata and the lengths of their files; audit them, too, to \
+            verify their bytes. For cron: --quiet prints nothing unless there is an error or a warning, and no \
+            notes. Reports are written whatever is found, also when the audit can't begin, but not for a wrong \
+            command line; each file is replaced at once.
 
             With --state, audits remember what they saw. A host that goes back to an earlier version, or has \
             other bytes under a number that was used, ends the audit with 76. With --sample or --budget one \
