@@ -25,7 +25,7 @@ struct Mirror: LongCommand {
 
             EXAMPLE
               assetvault mirror https://cdn.example.com/game copy --trust trusted-root.json
-              assetvault mirror https://cdn.example.com/game /srv/game --prune --json
+              assetvault mirror https://cdn.example.com/game /srv/game --prune --quiet
             """)
 
     @Argument(
@@ -51,6 +51,9 @@ struct Mirror: LongCommand {
 
     @OptionGroup var progress: ProgressOption
 
+    @Flag(help: "Print nothing unless a file was fetched or removed, or there is a warning.")
+    var quiet = false
+
     @Flag(help: "Print a report as JSON.")
     var json = false
 
@@ -75,7 +78,7 @@ struct Mirror: LongCommand {
             : try await mirror.run(pruning: try pruning, bar.show)
         bar.finish()
         Console.warn(of: report.warnings)
-        report.answer(asJSON: json)
+        if !quiet || report.hasChanges { report.answer(asJSON: json) }
     }
 }
 
@@ -95,6 +98,9 @@ extension MirrorReport: Report {
             .texts("warnings") { $0.warnings.map(\.worded) },
         ]
     }
+
+    /// Whether a listed file was fetched or removed, or would be.
+    fileprivate var hasChanges: Bool { !files.isEmpty || pruned?.removals.isEmpty == false }
 
     private var work: String {
         let count = files.count.counting("file")
