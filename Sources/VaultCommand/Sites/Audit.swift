@@ -96,9 +96,11 @@ struct Audit: LongCommand {
         defer { bar.finish() }
         let report: AuditReport
         do throws(VaultError) { report = try await audit(showing: bar) } catch {
-            // Monitoring sees this, too, under the same name of the site.
-            let place = (try? SiteLocation(subject))?.description ?? subject
-            try? write(AuditReport(of: place, failing: error))
+            // Monitoring sees this, too, under the same name of the site; but not instead of what another run finds at this time.
+            if error.category != .busy {
+                let place = (try? SiteLocation(subject))?.description ?? subject
+                try? write(AuditReport(of: place, failing: error))
+            }
             throw error
         }
         bar.finish()
