@@ -112,7 +112,7 @@ extension KeyChangeReport: Report {
     var columns: [Column<Self>] {
         [
             .table("rekeyed", PublicationReport.Rekeyed.columns) { $0.rekeyed },
-            .lines { PublicationReport.Rekeyed.lines(of: $0.rekeyed) },
+            .lines { PublicationReport.Rekeyed.lines(of: $0.rekeyed, for: "the new key") },
             .table("exposures", KeyExposure.columns) { $0.exposures },
             .texts("replaced", "sealed for these, too, until they are retired: %") { $0.replaced },
             .texts("written") { $0.written }, .texts("toWrite") { $0.toWrite },
@@ -134,14 +134,15 @@ extension KeyExposure {
             .text("key") { $0.key }, .table("packs", Pack.columns) { $0.packs },
             .lines { exposure in
                 [
-                    (.listed, "still opens"), (.earlier, "opens with earlier metadata"),
-                    (.none, "does not open, by all metadata that is kept"),
+                    (.listed, "the key \(exposure.key) still opens"),
+                    (.earlier, "the key \(exposure.key) opens with earlier metadata"),
+                    (.none, "with all metadata that is kept, the key \(exposure.key) no longer opens"),
                 ]
                 .compactMap { (access: KeyExposure.Access, words: String) in
                     let packs = exposure.packs(access)
                     guard !packs.isEmpty else { return nil }
                     let names = packs.map { "\($0.name ?? $0.id) version \($0.version) in \($0.channel)" }
-                    return "the key \(exposure.key) \(words): \(names.listed(upTo: 12))"
+                    return "\(words): \(names.listed(upTo: 12))"
                 }
             },
         ]

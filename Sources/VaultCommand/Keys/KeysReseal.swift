@@ -73,7 +73,7 @@ extension ResealingReport: Report {
     }
 
     fileprivate var cost: String {
-        "sealed again: \(packs.count.counting("version")); clients download up to \(Bar.size(download)), and the next upload is \(Bar.size(upload))"
+        "sealed again: \(packs.count.counting("version")); clients download about \(Bar.size(download)), and the next upload is \(Bar.size(upload))"
     }
 
     fileprivate func answer(asJSON isJSON: Bool, isDryRun: Bool) {

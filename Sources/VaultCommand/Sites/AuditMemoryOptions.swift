@@ -20,7 +20,7 @@ struct AuditMemoryOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Verify only this part of all listed bytes, such as 10%, in this run; the next one goes on.",
-            valueName: "percent"))
+            valueName: "percent"), transform: Percentage.init(parsing:))
     private var sample: Percentage?
 
     @Option(
@@ -63,13 +63,21 @@ struct AuditMemoryOptions: ParsableArguments {
 }
 
 /// A part of a whole: `5%`, `0.25%`.
-private struct Percentage: ExpressibleByArgument {
+private struct Percentage {
     /// From 1 to 10,000.
     let hundredths: UInt64
 
-    init?(argument: String) {
-        guard argument.hasSuffix("%") else { return nil }
-        let parts = argument.dropLast().split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    init(parsing text: String) throws {
+        guard let percentage = Self(text) else {
+            let isMeant = Self(text + "%") != nil
+            throw ValidationError("write \(isMeant ? "\(text)%" : "a part of all, such as 10% or 0.25%")")
+        }
+        self = percentage
+    }
+
+    private init?(_ text: String) {
+        guard text.hasSuffix("%") else { return nil }
+        let parts = text.dropLast().split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let decimals = parts.count == 2 ? parts[1] : "0"
         guard parts[0].allSatisfy(\.isASCII), decimals.allSatisfy({ "0"..."9" ~= $0 }),
             let whole = UInt64(parts[0]),

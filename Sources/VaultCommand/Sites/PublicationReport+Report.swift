@@ -158,12 +158,13 @@ extension PublicationReport.Rekeyed {
     }
 
     /// One for each channel.
-    static func lines(of packs: [Self]) -> [String] {
+    static func lines(of packs: [Self], for keys: String = "the new keys") -> [String] {
         let byChannel = Dictionary(grouping: packs, by: \.channel.name).sorted { $0.key < $1.key }
         return byChannel.map { channel, packs in
             let names = packs.map { "\($0.name ?? $0.id) version \($0.version)" }.listed(upTo: 6)
+            let verb = packs.count == 1 ? "is" : "are"
             return
-                "rekeyed  \(packs.count.counting("pack")) in the channel \(channel), for other keys: \(names)"
+                "\(packs.count.counting("pack")) in \(channel) \(verb) now sealed for \(keys): \(names)"
         }
     }
 }

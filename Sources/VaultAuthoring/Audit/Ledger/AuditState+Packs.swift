@@ -74,18 +74,19 @@ extension AuditState {
     /// What earlier runs found to be damaged or missing, and this one has not looked at again.
     func knownFaults(at place: String) -> [Finding] {
         let others = "and this run had other ones to verify"
+        let confirmation = "a run with the same --state and without --sample confirms it"
         return [
             untried(.failed).map { packs in
                 Finding(
                     .error(.corrupt), "known-damage",
                     "\(packs.count) failed when last verified, such as \(packs.example), \(others)",
-                    at: place, remedy: "repair them, and let a run verify all")
+                    at: place, remedy: "repair them; \(confirmation)")
             },
             untried(.missing).map { packs in
                 Finding(
                     .error(.notHosted), "known-missing",
                     "the host did not have \(packs.count) when last asked, such as \(packs.example), \(others)",
-                    at: place, remedy: "upload the site again, and let a run verify all")
+                    at: place, remedy: "upload the site again; \(confirmation)")
             },
         ].compactMap(\.self)
     }
