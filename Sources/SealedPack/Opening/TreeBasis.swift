@@ -129,7 +129,8 @@ extension OpenPack {
     public func hasPieces(besides basis: TreeBasis) async throws(VaultError) -> Bool {
         var isComplete = true
         try await runInOrder(
-            (0..<catalog.pieceCount).filter { !basis.has(piece: $0) }, memory: { self.openingMemory(ofPiece: $0) },
+            (0..<catalog.pieceCount).filter { !basis.has(piece: $0) },
+            memory: { self.openingMemory(ofPiece: $0) },
             work: { (number: Int) throws(VaultError) -> Bool in
                 guard let ciphertext = try? self.ciphertext(ofPiece: number) else { return false }
                 return try SHA256.hash(ciphertext.span) == self.pack.digest(ofPiece: number)

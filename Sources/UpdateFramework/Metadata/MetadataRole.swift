@@ -121,6 +121,8 @@ public struct MetadataFileName: Sendable, Hashable {
         else { return nil }
         self.version = version
         unversionedName = String(hostedName[hostedName.index(after: dot)...])
+        // Such as `+7.targets.json`, which would be another file.
+        guard self.hostedName == hostedName else { return nil }
     }
 
     /// The whole name.

@@ -7,27 +7,42 @@ import VaultTransport
 struct MirrorAudit {
     private let mirror: Site
     private let tree: TargetTree
+    private let site: Site
     private let pinnedRoot: VerifiedRoot?
     private var place: String { mirror.location.description }
 
-    /// - Parameter tree: of the site that is audited.
-    init(of mirror: Site, against tree: TargetTree, pinnedRoot: VerifiedRoot?) {
-        (self.mirror, self.tree, self.pinnedRoot) = (mirror, tree, pinnedRoot)
+    /// - Parameter tree: of `site`, which is audited.
+    init(of mirror: Site, against tree: TargetTree, of site: Site, pinnedRoot: VerifiedRoot?) {
+        (self.mirror, self.tree, self.site, self.pinnedRoot) = (mirror, tree, site, pinnedRoot)
     }
 
     func findings() async -> [Finding] {
-        // Another site's own first root proves nothing.
-        let root = pinnedRoot ?? tree.chain.root
         let found: TargetTree
-        do throws(VaultError) {
-            found = try await TargetTree.verifying(mirror, pinnedRoot: root, now: .earliest)
-        } catch {
+        do throws(VaultError) { found = try await verifiedTree() } catch {
             return [Finding(error.asDamage(in: mirror))]
         }
         var findings = found.refusals.map { Finding($0.error.asDamage(in: mirror)) }
         findings += age(of: found)
         findings += await otherMetadata(than: found)
         return findings + (await presence(of: found.hostedRecords, in: found.chain))
+    }
+
+    /// Another site's own first root proves nothing: the mirror's roots follow from one of the site.
+    private func verifiedTree() async throws(VaultError) -> TargetTree {
+        let root = pinnedRoot ?? tree.chain.root
+        do throws(VaultError) {
+            return try await TargetTree.verifying(mirror, pinnedRoot: root, now: .earliest)
+        } catch {
+            // A mirror that was not updated since the site's keys changed has an earlier root.
+            guard error.category == .untrusted,
+                let history = try? await RootHistory(
+                    fromFirstRootOf: site, upTo: tree.chain.root.version),
+                let first = history.roots.first, history.roots.last?.bytes == tree.chain.root.bytes,
+                let found = try? await TargetTree.verifying(mirror, pinnedRoot: first, now: .earliest),
+                found.chain.root.version < tree.chain.root.version
+            else { throw error }
+            return found
+        }
     }
 
     /// Of a mirror that fails again and again, not all files are asked for: each would cost the time of a failure.

@@ -66,7 +66,7 @@ public struct SiteAudit: Sendable {
         report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
         for mirror in mirrors {
-            report.findings += await MirrorAudit(of: mirror, against: tree, pinnedRoot: pinnedRoot)
+            report.findings += await MirrorAudit(of: mirror, against: tree, of: site, pinnedRoot: pinnedRoot)
                 .findings()
         }
         await audit(host: tree.chain, listing: published.packs, &report)

@@ -62,8 +62,13 @@ struct StrayFiles {
                 let entry = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
                 let isKnown =
                     files.contains(entry) || folders.contains(entry) || isMetadata(name, in: folder)
+                let place = "\(path)/\(String(decoding: name, as: UTF8.self))"
+                let status = try? opened.status(of: name)
+                // What a link of the site leads to is part of it.
+                let isLink = isKnown && status?.kind == .link
                 search.note(
-                    try? opened.status(of: name), at: "\(path)/\(String(decoding: name, as: UTF8.self))")
+                    isLink ? (try? FileSystem.status(of: FilePath(place), followingLinks: true)) : status,
+                    at: place)
                 if !isKnown { search.examine(name, in: opened, isPublicPage: folder.isEmpty) }
             }
         }

@@ -63,7 +63,7 @@ struct SoundMetadata: MetadataSource {
         return found.map { isSound($0, named: role.fileName) } ?? false
     }
 
-    /// Whether keys of the site have signed a file, under any of its roots.
+    /// Whether keys of the site have signed a file: the timestamp under the newest of its roots, others under any.
     func isSound(_ bytes: [UInt8], named name: String) -> Bool {
         let file = MetadataFileName(hostedName: name)
         guard let role = file?.role ?? (name == MetadataRole.timestamp.fileName ? .timestamp : nil),
@@ -71,7 +71,9 @@ struct SoundMetadata: MetadataSource {
             file == nil || file?.version == found.document.version
         else { return false }
         if role.topLevel == nil, !OwnRoles.contains(role) { return !rolesOfHost.contains(role) }
-        return roots.contains { $0.trust(in: role.type).isMet(by: found) }
+        // The newest root decides who signs the timestamp, which alone has no number.
+        let deciding = role.topLevel == .timestamp ? roots.suffix(1) : roots[...]
+        return deciding.contains { $0.trust(in: role.type).isMet(by: found) }
     }
 }
 

@@ -15,6 +15,8 @@ struct AuthorKeys: Sendable {
     private let listed: [KeyID: VaultKey]
     /// The audiences that have each of them; nil is the vault itself.
     private let owners: [KeyID: [String?]]
+    /// Why a source can't be read; nil where all can be.
+    private let unreadable: VaultError?
 
     /// Throws `.usage` where an ID is that of two different keys.
     init(
@@ -25,15 +27,18 @@ struct AuthorKeys: Sendable {
         self.own = UnretiredKeyProvider(source, retired, replaced: audiences.replaced)
         var ring = KeyRing()
         var owners: [KeyID: [String?]] = [:]
+        var unreadable: VaultError?
         for owner in audiences.owners {
             let keys = try owner.map { name throws(VaultError) in try audiences.keys(of: [name]) } ?? source
             // A source that can't be read is an error only if a pack is sealed for it.
-            guard let found = try? await keys.allKeys() else { continue }
-            ring.append(found)
-            for key in found.vaultKeys { owners[key.id, default: []].append(owner) }
+            do throws(VaultError) {
+                let found = try await keys.allKeys()
+                ring.append(found)
+                for key in found.vaultKeys { owners[key.id, default: []].append(owner) }
+            } catch { unreadable = error }
         }
         try ring.requireDistinctIDs()
-        self.owners = owners
+        (self.owners, self.unreadable) = (owners, unreadable)
         listed = Dictionary(ring.vaultKeys.map { ($0.id, $0) }) { first, _ in first }
     }
 
@@ -118,13 +123,15 @@ struct AuthorKeys: Sendable {
     }
 
     /// The slots of unretired keys, and the newer keys of the owners of replaced and retired ones. A key that also has another owner is
-    /// none of these: its holders could not read the pack before.
+    /// none of these: its holders could not read the pack before. Throws where the owner of a replaced or retired key may be one whose keys
+    /// can't be read.
     private func succession(of slots: [KeySlot]) async throws(VaultError) -> (
         kept: [KeySlot], successors: KeyRing
     ) {
         let replaced = Set(audiences.replaced.map(\.id))
         var ring = KeyRing()
         for slot in slots where retired.ids.contains(slot.keyID) || replaced.contains(slot.keyID) {
+            if owners[slot.keyID] == nil, let unreadable { throw unreadable }
             let former = Set(owners[slot.keyID] ?? [])
             for owner in former {
                 let keys = try await recipients(owner.map { [$0] } ?? []).allKeys().vaultKeys

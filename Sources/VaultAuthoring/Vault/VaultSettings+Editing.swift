@@ -25,10 +25,13 @@ extension VaultSettings {
                 remedy: packs.isEmpty
                     ? "declare one" : "choose among \(packs.map(\.id.description).joined(separator: ", "))")
         }
-        try change(
-            ["packs", id.description],
-            // Within the exact range of JSON numbers.
-            ["pin": version.map { .integer(min(Int64(clamping: $0), JSONValue.integerRange.upperBound)) }])
+        let pin = version.map { Int64(clamping: $0) }
+        guard pin.map(JSONValue.integerRange.contains) ?? true else {
+            throw VaultError(
+                .missing, "no pack has a version above \(JSONValue.integerRange.upperBound)",
+                at: id.description, remedy: "choose a version that is kept")
+        }
+        try change(["packs", id.description], ["pin": pin.map(JSONValue.integer)])
     }
 
     /// Lists what a resource tree once listed; nil lists its source again.

@@ -97,6 +97,13 @@ def claim(signed):
     signed["targets"]["packs/other.avpack"] = target
 
 
+def link_to_open_file(vault):
+    elsewhere = vault.place / "elsewhere"
+    SMALL(vault).rename(elsewhere)
+    elsewhere.chmod(0o666)
+    SMALL(vault).symlink_to(elsewhere)
+
+
 def listed_twice(vault):
     vault.sign("targets", claim)
     digest = vault.pack("small").name.split(".")[0]
@@ -188,6 +195,8 @@ FOLDER = [
     Fault("a link to elsewhere", "prunable", lambda v: (v.site / "link").symlink_to("/etc")),
     Fault("a folder that everybody may change", "world-writable", lambda v: v.metadata.chmod(0o777)),
     Fault("a pack that everybody may change", "world-writable", lambda v: SMALL(v).chmod(0o666)),
+    Fault("a pack that is a link to a file that everybody may change", "world-writable", link_to_open_file),
+    Fault("metadata with a sign before its number", "prunable", lambda v: shutil.copy(v.role("snapshot"), v.metadata / "+9.snapshot.json")),
     Fault("the timestamp is writable for everybody", "world-writable", lambda v: v.role("timestamp").chmod(0o666)),
 ]
 
