@@ -39,7 +39,9 @@ public struct SiteLocation: Hashable, Sendable {
             throw Self.unusable("the URL has a user name or password", shown: "site location")
         }
         guard let url = HTTPURL(text), url.query == nil, !text.contains("#") else {
-            throw Self.unusable("not a plain http, https or file URL", shown: text)
+            // A query may have a token.
+            throw Self.unusable(
+                "not a plain http, https or file URL", shown: String(text.prefix { $0 != "?" }))
         }
         var path = url.path[...]
         while path.hasSuffix("/") { path = path.dropLast() }

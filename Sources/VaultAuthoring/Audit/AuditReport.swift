@@ -1,4 +1,5 @@
 public import SealedPack
+import SystemPackage
 import UpdateFramework
 public import VaultBase
 public import VaultCrypto

@@ -112,7 +112,8 @@ public struct SiteAudit: Sendable {
         for index in indices where ledger?.admitsAnother ?? true {
             let file = files[index]
             var findings: [Finding] = []
-            var isOpened = false
+            // Nothing more of other files is verified with keys.
+            var isOpened = keys != nil
             switch file {
             case .pack(let listing):
                 var pack = await examine(listing, in: tree.chain, openedWith: keys) {

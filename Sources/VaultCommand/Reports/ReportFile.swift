@@ -6,7 +6,7 @@ import VaultFileSystem
 /// Where a command writes a report beside its answer, or in place of it.
 struct ReportFile: ExpressibleByArgument {
     /// Nil for standard output.
-    private let path: FilePath?
+    let path: FilePath?
 
     init(argument: String) { path = argument == "-" ? nil : FilePath(argument) }
 
@@ -49,6 +49,8 @@ struct ReportOptions: ParsableArguments {
 
     /// Whether a report takes the place of the text.
     var usesOutput: Bool { files.contains(where: \.isOutput) }
+
+    var paths: [FilePath] { files.compactMap(\.path) }
 
     private var files: [ReportFile] { [junit, sarif, prometheus, html].compactMap(\.self) }
 

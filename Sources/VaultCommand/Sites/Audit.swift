@@ -85,6 +85,16 @@ struct Audit: LongCommand {
         if json, reports.usesOutput {
             throw ValidationError("a report with '-' and --json both want standard output")
         }
+        let written = try (reports.paths + memory.paths).map { try $0.absolute }
+        guard Set(written).count == written.count else {
+            throw ValidationError("each report and the state need a file of their own")
+        }
+        let site = try FilePath(subject).absolute
+        if let own = written.first(where: { path in
+            ["metadata", "targets"].contains { path.starts(with: site.appending($0)) }
+        }) {
+            throw ValidationError("\(own) would replace a file of the site; choose a file outside of it")
+        }
     }
 
     func run() async throws {
@@ -96,9 +106,9 @@ struct Audit: LongCommand {
         defer { bar.finish() }
         let report: AuditReport
         do throws(VaultError) { report = try await audit(showing: bar) } catch {
-            // Monitoring sees this, too, under the same name of the site; but not instead of what another run finds at this time.
-            if error.category != .busy {
-                let place = (try? SiteLocation(subject))?.description ?? subject
+            // Monitoring sees this, too, under the same name of the site; but not instead of what another run finds at this time, and not
+            // for a wrong URL, which may have a password.
+            if error.category != .busy, let place = (try? SiteLocation(subject))?.description {
                 try? write(AuditReport(of: place, failing: error))
             }
             throw error

@@ -43,6 +43,8 @@ struct AuditMemoryOptions: ParsableArguments {
             "--sample, --budget and --overdue need --state: a file to remember what was verified")
     }
 
+    var paths: [FilePath] { path.map { [FilePath($0), FilePath($0 + ".lock")] } ?? [] }
+
     func requireUnused(for pack: String) throws(VaultError) {
         guard path != nil else { return }
         throw VaultError(.usage, "--state is for sites", at: pack, remedy: "omit it, or name the pack's site")

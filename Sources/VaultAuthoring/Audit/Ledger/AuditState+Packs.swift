@@ -164,7 +164,9 @@ extension AuditState.Pack {
     mutating func note(_ errors: [VaultError], withKeys: Bool, at now: UTCTime) {
         isTriedInThisRun = true
         guard errors.allSatisfy({ $0.category == .key }) else {
-            result = Self.result(of: errors)
+            let found = Self.result(of: errors)
+            // A host that does not answer says nothing of what was found before.
+            if found != .unread || ![.failed, .missing].contains(result) { result = found }
             failed = now
             return
         }
