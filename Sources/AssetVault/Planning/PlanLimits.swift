@@ -39,7 +39,7 @@ struct PlanLimits {
     /// An essential pack that failed still counts as essential.
     ///
     /// - Returns: nil if it is admitted, else the reason.
-    /// - Parameter cost: bytes that must come.
+    /// - Parameter cost: bytes that are still to be downloaded.
     mutating func admit(_ download: PlannedDownload, costing cost: UInt64) -> PlanRefusal.Reason? {
         guard hasAllowedSource else { return .noAllowedSource(sources) }
         let pack = download.pack

@@ -8,7 +8,7 @@ struct LocatedPack: Sendable {
     let pack: PackManifest
     /// The metadata that list it.
     let listing: ListingVersion
-    /// Its mirrors, the best one first; none by stored metadata.
+    /// Its mirrors, the best one first; none if the listing was read from the store.
     let locations: [SiteLocation]
     /// See ``ListedPack/rank``; 0 where the pack is not one of several.
     var rank = 0

@@ -21,7 +21,7 @@ extension MetadataStore {
         return chain
     }
 
-    /// The same, with earlier states left as they are: nothing is locked where nothing changes.
+    /// Like ``refresh``, but keeps superseded states. Takes no lock if nothing changes.
     func update(
         from source: any MetadataSource, trusting trustedRoot: [UInt8]? = nil, now: UTCTime
     ) async throws(VaultError) -> TrustChain {
@@ -52,8 +52,8 @@ extension MetadataStore {
         var roots = try storedRootChain()
         let newest = roots.newest.version
         guard given.version > newest else {
-            // A root older than the pin leads to it by roots that may be missing offline: then nothing can be compared
-            // either.
+            // The roots between an older one and the pin come from the site, and may be missing offline: then nothing is
+            // compared.
             var chain = RootChain(from: given)
             while try storedRoots.root(version: chain.newest.version) == nil, chain.newest.version < newest {
                 let name = MetadataRole.root.hostedName(version: chain.newest.version + 1)

@@ -32,7 +32,7 @@ public struct MetadataKey: Sendable, Hashable {
         case ("ed25519", "ed25519"):
             guard let raw = Hexadecimal.decode(text) else { return nil }
             return Ed25519PublicKey(raw: raw.span).map { VerifyingKey($0) }
-        // The name before version 1.0.29 of the specification, and the present one.
+        // Tools write either name (specification before and since 1.0.29).
         case ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"), ("ecdsa", "ecdsa-sha2-nistp256"):
             expected = .ecdsaP256SHA256
         case ("rsa", "rsassa-pss-sha256"): expected = .rsaPSSSHA256
@@ -61,7 +61,7 @@ public struct MetadataKey: Sendable, Hashable {
 /// The ID of a key in metadata.
 ///
 /// Compared by bytes. The specification defines it as the SHA-256 of the key's canonical JSON (TUF section 4.2.1), as
-/// ``MetadataKey`` computes it. When parsed it is only a label: signatures are counted by key, and common tools add
+/// ``MetadataKey`` computes it. A parsed one is not compared with the key: signatures are counted by key, and common tools add
 /// members to a key after computing its ID.
 public struct MetadataKeyID: Sendable, Hashable, CustomStringConvertible {
     public let description: String

@@ -19,7 +19,7 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
         encodedName = role.rawValue
     }
 
-    /// Nil for names of top-level roles in upper or lower case, whose files would be the same on some disks; for an
+    /// Nil for the name of a top-level role in any case, as one file would be both on a disk that ignores case; for an
     /// empty name, and for more than 200 encoded bytes, as the file name also has a version and an extension.
     public init?(delegated name: String) {
         let encoded = PercentEncoding.encode(name)
@@ -128,7 +128,7 @@ public struct MetadataFileName: Sendable, Hashable {
     /// The whole name.
     public var hostedName: String { "\(version).\(unversionedName)" }
 
-    /// The role; nil if its name needs percent-encoding.
+    /// The role; nil if its name was percent-encoded: nothing decodes it here.
     public var role: MetadataRole? {
         let name = String(unversionedName.dropLast(".json".count))
         let role = TopLevelRole(rawValue: name).map { MetadataRole($0) } ?? MetadataRole(delegated: name)

@@ -92,8 +92,8 @@ public struct VerifiedRoot: VerifiedMetadata {
 
 /// Roots of one site, lowest version first: which versions may be lowered under the last root.
 extension [VerifiedRoot] {
-    /// Whether clients of the root with this version have forgotten the versions that they had seen, once they have the last of
-    /// these roots (``VerifiedRoot/resetsVersions(since:)``).
+    /// Whether a client that goes from the root with this version to the last of these forgets the versions that it has seen
+    /// (``VerifiedRoot/resetsVersions(since:)``).
     public func resetVersions(since version: Int64) -> Bool {
         changes(since: version) { older, newer in newer.resetsVersions(since: older) }
     }
@@ -106,8 +106,8 @@ extension [VerifiedRoot] {
             && changes(since: version) { older, newer in newer.revokesKeys(of: role, since: older) }
     }
 
-    private func changes(since version: Int64, _ isSo: (VerifiedRoot, VerifiedRoot) -> Bool) -> Bool {
-        zip(self, dropFirst()).contains { older, newer in newer.version > version && isSo(older, newer) }
+    private func changes(since version: Int64, _ matches: (VerifiedRoot, VerifiedRoot) -> Bool) -> Bool {
+        zip(self, dropFirst()).contains { older, newer in newer.version > version && matches(older, newer) }
     }
 }
 

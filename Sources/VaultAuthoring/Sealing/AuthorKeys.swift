@@ -5,9 +5,9 @@ public import VaultCrypto
 /// The vault keys that an author seals for and opens with: the vault's own, and those of all audiences. None of them has the ID of
 /// another one.
 struct AuthorKeys: Sendable {
-    /// The vault's own, as far as packs are sealed for them.
+    /// The vault's own keys without retired ones: new packs are sealed for these.
     let own: any KeyProvider
-    /// The same with those that are retired.
+    /// The vault's own keys, retired ones included: they open earlier versions.
     private let source: any KeyProvider
     private let audiences: Audiences
     private let retired: RetiredKeys
@@ -91,12 +91,11 @@ struct AuthorKeys: Sendable {
         try KeySlot.requireCount(readers.count, at: Self.readersOfNames)
     }
 
-    /// For messages.
     static let readersOfNames =
         "the table of opaque names, for the vault's own keys and each key that opens a pack"
 
-    /// The slots of a pack that no source makes. Those of keys in use stay; a key that is replaced or retired has the newer keys of its
-    /// owners beside it, and a retired one gives way to them.
+    /// The slots of a pack that no source makes. Keys in use keep theirs. The newer keys of the owners of a replaced or retired key get
+    /// slots, and a retired key loses its own.
     ///
     /// - Returns: the same slots where no other key is left.
     func slots(of key: ContentKey, succeeding slots: [KeySlot]) async throws(VaultError) -> [KeySlot] {
@@ -122,8 +121,8 @@ struct AuthorKeys: Sendable {
         return (ring, absent)
     }
 
-    /// The slots of unretired keys, and the newer keys of the owners of replaced and retired ones. A key that also has another owner is
-    /// none of these: its holders could not read the pack before. Throws where the owner of a replaced or retired key may be one whose keys
+    /// The slots of unretired keys, and the newer keys of the owners of replaced and retired ones. A key that also
+    /// belongs to an audience that could not read the pack is left out: that audience would gain access. Throws where the owner of a replaced or retired key may be one whose keys
     /// can't be read.
     private func succession(of slots: [KeySlot]) async throws(VaultError) -> (
         kept: [KeySlot], successors: KeyRing

@@ -48,8 +48,8 @@ struct HostedMetadata {
 
     func has(_ name: String) -> Bool { sizes["metadata/\(name)"] != nil }
 
-    /// Fetches those of these files that are there, each once. What a list does not have may be there all the same, such as the
-    /// timestamp, which decides what may be written.
+    /// Fetches those of these files that are there, each once. The timestamp decides what may be written: it is read even if the
+    /// list does not have it, because lists can be stale.
     mutating func fetch(_ names: [String]) async throws(VaultError) {
         let wanted = Set(names).filter {
             !fetched.contains($0) && (has($0) || $0 == MetadataRole.timestamp.fileName && !sizes.isEmpty)
@@ -60,7 +60,8 @@ struct HostedMetadata {
         try await destination.read(wanted.map { "metadata/\($0)" }, into: copy)
     }
 
-    /// No more is read than metadata may have. What is too long for a team's role is refused where it is read, without the others.
+    /// Throws for more bytes than any metadata of its type may have. The lower limit of a team's role is checked when the file is read,
+    /// so that one team's file does not stop the rest.
     private func requireReasonable(_ name: String) throws(VaultError) {
         let role =
             name == MetadataRole.timestamp.fileName ? .timestamp : MetadataFileName(hostedName: name)?.role
@@ -77,7 +78,7 @@ struct HostedMetadata {
     /// The timestamp as it is at the destination now; nil where there is none.
     func presentTimestamp(scratch: FilePath) async throws(VaultError) -> [UInt8]? {
         let name = MetadataRole.timestamp.fileName
-        // A folder that was not there was made with the first file.
+        // Read without a look at the list, which is of before the first file was written.
         try await destination.read(["metadata/\(name)"], into: scratch)
         return try MetadataFolder(scratch.appending("metadata")).metadata(
             named: name, limit: MetadataRole.timestamp.sizeLimit)
@@ -124,7 +125,7 @@ extension UploadedMetadata {
 
     func requireNewestRoot(_ hosted: Int64) throws(VaultError) {
         let versions = try ownRoots()
-        // Without the first one it is a runner's, which writes new files only.
+        // The site of a CI machine has only what it wrote: without the first root its roots prove nothing.
         guard versions.contains(1), let newest = versions.max(), newest < hosted else { return }
         throw VaultError(
             .untrusted,

@@ -10,7 +10,7 @@ extension VaultSettings {
         try change(["packs", id.description], ["source": .string(source.string), "pin": nil])
     }
 
-    /// Lists an earlier version of a pack; nil lists its source again.
+    /// Sets `pin`: the next publication lists this version of a pack. Nil removes it.
     mutating func pin(_ id: PackID, to version: UInt64?) throws(VaultError) {
         try requireNoPin()
         guard packs.contains(where: { $0.id == id }) else {
@@ -34,18 +34,18 @@ extension VaultSettings {
         try change(["packs", id.description], ["pin": pin.map(JSONValue.integer)])
     }
 
-    /// Lists what a resource tree once listed; nil lists its source again.
+    /// The same for a resource tree.
     mutating func pin(_ tree: ResourceTree, to pin: ListingPin?) throws(VaultError) {
         try requireNoPin()
         try change(["resources", tree.family.description], ["pin": pin?.json])
     }
 
-    /// Lists what the channel of the sources once listed; nil lists the sources again.
+    /// The same for all that the channel of the sources listed.
     mutating func pin(to pin: ListingPin?) throws(VaultError) {
         try change([], ["pin": pin?.json])
     }
 
-    /// A pack or a resource tree is for all its audiences.
+    /// Removes `held` of a pack or a resource tree: the next publication seals it for all its audiences.
     mutating func removeHold(of id: PackID) throws(VaultError) {
         let list = packs.contains { $0.id == id } ? "packs" : "resources"
         try change([list, id.description], ["held": nil])

@@ -40,7 +40,7 @@ struct TrustedRootOption: ParsableArguments {
     }
 }
 
-/// Which of a site's lists of packs is followed.
+/// The channel that a client follows.
 struct ChannelOption: ParsableArguments {
     @Option(
         name: .customLong("channel"),
