@@ -25,13 +25,10 @@ extension VaultSettings {
                 remedy: packs.isEmpty
                     ? "declare one" : "choose among \(packs.map(\.id.description).joined(separator: ", "))")
         }
-        let pin = version.map { Int64(clamping: $0) }
-        guard pin.map(JSONValue.integerRange.contains) ?? true else {
-            throw VaultError(
-                .missing, "no pack has a version above \(JSONValue.integerRange.upperBound)",
-                at: id.description, remedy: "choose a version that is kept")
-        }
-        try change(["packs", id.description], ["pin": pin.map(JSONValue.integer)])
+        try change(
+            ["packs", id.description],
+            // Within the exact range of JSON numbers; the publication names the versions that are kept.
+            ["pin": version.map { .integer(min(Int64(clamping: $0), JSONValue.integerRange.upperBound)) }])
     }
 
     /// The same for a resource tree.
