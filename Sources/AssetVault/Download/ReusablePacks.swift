@@ -85,8 +85,7 @@ final class ReusablePacks: Sendable {
     /// The tail file of the live tree of a pack, if nothing has changed there since it was staged.
     func liveTail(of pack: PackManifest) -> PackFile? {
         for tree in StoredSource.trees(of: pack.id, in: layout) {
-            let found = tree.openTail(in: layout, under: pack.contentKeyID)
-            if let found, found.isUnchanged { return found.tail }
+            if let tail = tree.openUnchangedTail(in: layout, under: pack.contentKeyID) { return tail }
         }
         return nil
     }

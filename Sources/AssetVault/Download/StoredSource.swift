@@ -57,25 +57,25 @@ struct StoredSource: Sendable {
     ///
     /// - Parameter isTrusting: whether its files are taken as unchanged where its fingerprint is that of when it was staged.
     func openTree(in layout: StoreLayout, with key: ContentKey, isTrusting: Bool) -> OpenedTree? {
-        guard let tree, let (tail, isUnchanged) = openTail(in: layout, under: key.id, isTrusting) else {
-            return nil
-        }
+        guard let tree, let tail = openPack(under: key.id) else { return nil }
+        let isUnchanged = isTrusting && isUnchanged(with: tail, in: layout)
         return try? OpenedTree(tree, openedFrom: tail, key: key, isUnchanged: isUnchanged)
     }
 
-    /// Opens the tail file of an opened tree, and tells whether the tree is live and has the fingerprint of when it was staged.
-    func openTail(
-        in layout: StoreLayout, under key: ContentKeyID, _ isTrusting: Bool = true
-    ) -> (tail: PackFile, isUnchanged: Bool)? {
-        guard let id, let tree, let tail = openPack(under: key) else { return nil }
-        let record = try? PackRecords(layout: layout, role: .app).record(of: id)
-        let isUnchanged =
-            isTrusting && record?.loaded?.name.text == tree.lastComponent?.string
-            && record?.fingerprint != nil
+    /// The tail file of an opened tree that is live and has the fingerprint of when it was staged; nil for others.
+    func openUnchangedTail(in layout: StoreLayout, under key: ContentKeyID) -> PackFile? {
+        guard let tail = openPack(under: key), isUnchanged(with: tail, in: layout) else { return nil }
+        return tail
+    }
+
+    private func isUnchanged(with tail: PackFile, in layout: StoreLayout) -> Bool {
+        guard let id, let tree, let record = try? PackRecords(layout: layout, role: .app).record(of: id)
+        else { return false }
+        return record.loaded?.name.text == tree.lastComponent?.string
+            && record.fingerprint != nil
             // The tail file was copied from where others may write.
-            && record?.loaded.map { tail.matches($0.pack) } == true
-            && (try? VersionFingerprint.digest(of: tree, as: .opened)) == record?.fingerprint
-        return (tail, isUnchanged)
+            && record.loaded.map { tail.matches($0.pack) } == true
+            && (try? VersionFingerprint.digest(of: tree, as: .opened)) == record.fingerprint
     }
 
     /// The number of waiting files of a pack that are looked at: others may put any number there.

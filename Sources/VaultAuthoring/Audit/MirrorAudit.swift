@@ -27,7 +27,7 @@ struct MirrorAudit {
         return findings + (await presence(of: found.hostedRecords, in: found.chain))
     }
 
-    /// Another site's own first root proves nothing: the mirror's roots follow from one of the site.
+    /// Verified from a root of the site: the mirror's own first root could be another site's.
     private func verifiedTree() async throws(VaultError) -> TargetTree {
         let root = pinnedRoot ?? tree.chain.root
         do throws(VaultError) {

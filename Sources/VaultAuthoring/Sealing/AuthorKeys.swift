@@ -121,9 +121,9 @@ struct AuthorKeys: Sendable {
         return (ring, absent)
     }
 
-    /// The slots of unretired keys, and the newer keys of the owners of replaced and retired ones. A key that also
-    /// belongs to an audience that could not read the pack is left out: that audience would gain access. Throws where the owner of a replaced or retired key may be one whose keys
-    /// can't be read.
+    /// The slots of unretired keys, and the newer keys of the owners of replaced and retired ones. A key that also belongs to an audience
+    /// that could not read the pack is left out: that audience would gain access. Throws where the owner of a replaced or retired key may
+    /// be one whose keys can't be read.
     private func succession(of slots: [KeySlot]) async throws(VaultError) -> (
         kept: [KeySlot], successors: KeyRing
     ) {

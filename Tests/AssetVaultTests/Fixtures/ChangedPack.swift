@@ -56,7 +56,7 @@ struct ChangedPack {
         }
     }
 
-    /// Fetches into an empty store from a host that sends the tail, then so many bytes, and nothing any more once these are on the disk.
+    /// Fetches into an empty store. The host sends the tail and then `count` bytes, waits until these are on the disk, and fails.
     func interrupt(after count: Int, withKeys: Bool = true) async throws {
         let folders = [world.place.home.string, world.layout.ephemeral.string]
         world.answer { request in
