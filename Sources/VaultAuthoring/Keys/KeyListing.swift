@@ -44,24 +44,30 @@ public struct KeyListing: Sendable {
 
     /// The vault's own first, then by audience and ID.
     public let keys: [Key]
+    /// The key files that can't be read, whose keys have no line unless packs have slots for them.
+    public let warnings: [Finding]
 
     public init(of vault: VaultFolder, _ request: AuthorRequest) async throws(VaultError) {
-        keys = try await vault.withSession(request) { session async throws(VaultError) in
+        (keys, warnings) = try await vault.withSession(request) { session async throws(VaultError) in
             try await session.listedKeys()
         }
     }
 }
 
 extension AuthorSession {
-    fileprivate func listedKeys() async throws(VaultError) -> [KeyListing.Key] {
+    fileprivate func listedKeys() async throws(VaultError) -> (keys: [KeyListing.Key], warnings: [Finding]) {
         var owners: [KeyID: [String?]] = [:]
+        var warnings: [Finding] = []
         for owner in settings.audiences.owners {
-            // A source of keys that is not here, or would ask somebody, lists none.
-            let source =
-                try? owner.map { name throws(VaultError) in try settings.audiences.keys(of: [name]) }
-                ?? settings.audiences.completing(vaultKeys, of: nil)
-            guard let ids = await source?.knownKeyIDs() else { continue }
-            for id in ids { owners[id, default: []].append(owner) }
+            do throws(VaultError) {
+                for id in try await listedIDs(of: owner) { owners[id, default: []].append(owner) }
+            } catch {
+                warnings.append(
+                    .warning(
+                        "unread-keys",
+                        "the keys of \(Audiences.words(for: owner)) can't be listed: \(error.place): \(error.problem)",
+                        at: error.place, remedy: error.remedy, hint: error.hint))
+            }
         }
         let listed = try listedVersions()
         let names = try await PackPublisher(for: self).names(of: listed.map(\.pack))
@@ -69,7 +75,7 @@ extension AuthorSession {
         let files = try vault.singleKeys()
         let replaced = Set(settings.audiences.replaced.map(\.id))
         let since = try await firstTimes()
-        return Set(owners.keys).union(slots).union(files).union(retiredKeys.ids).map { id in
+        let keys = Set(owners.keys).union(slots).union(files).union(retiredKeys.ids).map { id in
             let all = owners[id] ?? []
             let state: KeyListing.State =
                 if retiredKeys.ids.contains(id) { .retired } else if replaced.contains(id) {
@@ -82,6 +88,16 @@ extension AuthorSession {
             ($0.isOwn ? 0 : 1, $0.audiences.first ?? "\u{FF}", $0.id.description)
                 < ($1.isOwn ? 0 : 1, $1.audiences.first ?? "\u{FF}", $1.id.description)
         }
+        return (keys, warnings)
+    }
+
+    /// The IDs of an audience's keys; none of a source that would be asked for each key.
+    private func listedIDs(of owner: String?) async throws(VaultError) -> [KeyID] {
+        let source =
+            try owner.map { name throws(VaultError) in try settings.audiences.keys(of: [name]) }
+            ?? settings.audiences.completing(vaultKeys, of: nil)
+        if let ids = await source.knownKeyIDs() { return ids }
+        return settings.audiences.file(of: owner) == nil ? [] : try await source.allKeys().ids
     }
 
     private static func opened(

@@ -14,8 +14,9 @@ public struct Release: Sendable {
         (self.ids, self.request) = (ids, request)
     }
 
-    /// - Throws: `missing` for an ID that `vault.json` does not declare; `usage` where none of them is held; `key` where no key here opens a
-    ///   held pack.
+    /// A run that was interrupted is repeated: what is released already gets a warning.
+    ///
+    /// - Throws: `missing` for an ID that `vault.json` does not declare; `key` where no key here opens a held pack.
     public func run(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
         try await vault.carryOut(request, release)
     }
@@ -29,7 +30,7 @@ public struct Release: Sendable {
         in session: AuthorSession, into output: ProposedChange.Output
     ) async throws(VaultError) -> KeyChangeReport {
         var edited = session
-        var isAnyHeld = false
+        var released: [PackID] = []
         var warnings: [Finding] = []
         for id in ids {
             guard let source = session.settings.sources.first(where: { $0.id == id }) else {
@@ -38,8 +39,10 @@ public struct Release: Sendable {
                     at: id.description, remedy: "name one of vault.json"
                 ).suggesting(id.description, among: session.settings.sources.map(\.id.description))
             }
-            guard source.isHeld else { continue }
-            isAnyHeld = true
+            guard source.isHeld else {
+                released.append(id)
+                continue
+            }
             warnings += source.onlyEarlyReaders.map {
                 .warning(
                     "early-reader-ends",
@@ -54,14 +57,15 @@ public struct Release: Sendable {
         for id in ids { listed.formUnion(try names.listedIDs(of: id)) }
         try await edited.requireContentKeys { $0.isMade(ofAnyOf: listed) }
         var report = try await edited.publishKeys(releasing: Set(ids), into: output)
-        report.warnings += warnings
-        // An earlier run may have been interrupted after it had changed the settings.
-        guard isAnyHeld || !report.rekeyed.isEmpty else {
-            throw VaultError(
-                .usage, "it is not held: its audiences have its key",
-                at: ids.map(\.description).joined(separator: ", "),
-                remedy: "publish with \"held\": true what is to be released later")
+        // Slots that are added nevertheless are those of a run that was interrupted after it had changed the settings.
+        if report.rekeyed.isEmpty {
+            warnings += released.map {
+                .warning(
+                    "not-held", "'\($0)' is not held: its audiences have its key", at: $0.description,
+                    remedy: "publish with \"held\": true what is to be released later")
+            }
         }
+        report.warnings += warnings
         return report
     }
 }

@@ -9,10 +9,10 @@ struct KeysList: AsyncParsableCommand {
         abstract: "List the keys of a vault: for whom, since when, and what they open.",
         discussion: """
             Reads the vault's files and the published metadata; prints IDs, never keys. Packs are sealed for \
-            'current' keys, for 'replaced' ones until 'keys rekey --finish', and never again for 'retired' \
-            ones. The file of an 'unused' key is here, but no audience uses it. Listed packs have slots for \
-            an 'absent' key, but its file is not here. The time is that of the first kept publication with a \
-            slot for the key.
+            'current' keys, for 'replaced' ones until 'keys rekey --finish', and never again for 'retired' ones. \
+            The file of an 'unused' key is here, but no audience uses it. Listed packs have slots for an \
+            'absent' key, but its file is not here; a warning names each key file that can't be read. The time \
+            is that of the first kept publication with a slot for the key.
 
             EXAMPLE
               assetvault keys list my-game
@@ -24,12 +24,19 @@ struct KeysList: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await KeyListing(of: options.folder(), options.request()).answer(asJSON: json)
+        let listing = try await KeyListing(of: options.folder(), options.request())
+        Console.warn(of: listing.warnings)
+        listing.answer(asJSON: json)
     }
 }
 
 extension KeyListing: Report {
-    var columns: [Column<Self>] { [.table("keys", Self.keyColumns, isAligned: true) { $0.keys }] }
+    var columns: [Column<Self>] {
+        [
+            .table("keys", Self.keyColumns, isAligned: true) { $0.keys },
+            .texts("warnings") { $0.warnings.map(\.worded) },
+        ]
+    }
 
     private static var keyColumns: [Column<Key>] {
         [

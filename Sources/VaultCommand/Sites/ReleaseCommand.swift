@@ -75,10 +75,8 @@ struct ReleaseCommand: AsyncParsableCommand {
             [program, "upload", site],
         ].map { $0.map(GivenCommand.quoted).joined(separator: " ") }.joined(separator: " && ")
         let local = WallClock.localFields(atSecondsSince1970: time.secondsSince1970)
-        // Cron knows no years, and its clock may have another zone: the line does nothing before the time. Later runs end with an error,
-        // since nothing is held.
-        let guarded =
-            "test $(date -u +%Y%m%d%H%M) -ge \(time.description.filter(\.isNumber).prefix(12)) && \(line)"
+        // Cron knows no years: in another one the line does nothing.
+        let guarded = "test $(date -u +%Y) -eq \(time.description.prefix(4)) && \(line)"
         // Cron ends a line at '%'.
         Console.answer(
             "\(local.minute) \(local.hour) \(local.day) \(local.month) * \(guarded.replacing("%", with: "\\%")) DESTINATION"
