@@ -120,13 +120,13 @@ extension PackDownload {
             let before = assembly.receivedLength
             try budget.takeRequest()
             do throws(TransferFailure) {
-                let answer = try await ask(for: wanted, of: assembly)
+                let answer = await PartRequest(wanted, isForAll: false).answer(from: remote)
                 // The rest of the body is not read.
-                guard sources.supportsRanges else {
+                guard try answer.content.get().range != 0..<pack.length else {
                     observer(.sentWhole(pack.id, sources.location))
                     return single
                 }
-                try await take(answer, for: wanted, into: &assembly) { _ in }
+                try await take(answer, into: &assembly) { _ in }
             } catch {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }

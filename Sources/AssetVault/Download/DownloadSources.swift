@@ -9,6 +9,7 @@ struct DownloadSources {
         let location: SiteLocation
         var wrongAnswers = 0
         var supportsRanges = true
+        var answersSeveral = true
         var failures = HostFailures()
     }
 
@@ -34,6 +35,13 @@ struct DownloadSources {
         set { sources[current].supportsRanges = newValue }
     }
 
+    /// Whether several parts may be requested at a time: not where the mirror failed once, or where bytes come so slowly that responses
+    /// would delay each other until they time out.
+    var answersSeveral: Bool {
+        get { sources[current].answersSeveral }
+        set { sources[current].answersSeveral = newValue }
+    }
+
     /// Measures all that this mirror sends of the pack.
     var meter: ThroughputMeter { sources[current].failures.meter }
 
@@ -43,6 +51,7 @@ struct DownloadSources {
     /// Chooses the mirror to ask next. Returns how long to wait before. Throws the error when another attempt is useless.
     mutating func recover(from failure: TransferFailure) throws(VaultError) -> Duration {
         let error = failure.error
+        sources[current].answersSeveral = false
         switch error.category {
         case .corrupt:
             sources[current].wrongAnswers += 1

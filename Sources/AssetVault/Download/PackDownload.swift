@@ -51,21 +51,8 @@ struct PackDownload {
                 var others = reusable.sources(with: try assembly.missingPieces())
                 try await assembly.reuse(from: { others.next() }, progress: progress)
             }
-            guard let wanted = try assembly.wanted() else { break }
-            let before = assembly.receivedLength
-            try budget.takeRequest()
-            do throws(TransferFailure) {
-                let answer = try await ask(for: wanted, of: assembly)
-                if assembly.isTailUnverified, answer.range == 0..<pack.length {
-                    do throws(VaultError) { try await makeSpace(pack.length) } catch {
-                        throw TransferFailure(error)
-                    }
-                }
-                try await take(answer, for: wanted, into: &assembly, progress: progress)
-                noteProgress(of: assembly, receivedBefore: before)
-            } catch {
-                try await recover(from: error, in: &assembly, receivedBefore: before)
-            }
+            guard try assembly.wanted() != nil else { break }
+            try await transfer(into: &assembly, progress: progress)
         }
         if assembly.isPartial {
             StagingStep.downloadVerified.reached()
@@ -101,6 +88,52 @@ struct PackDownload {
         // A stalled process may have begun the tree.
         basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: true)
         return (basis, nil)
+    }
+
+    /// The file at the mirror that is asked next.
+    var remote: RemoteFile {
+        RemoteFile(
+            sources.location, of: pack.id.description, length: pack.length, transport: transport,
+            remedy: "try another mirror or report it to the publisher", meter: sources.meter)
+    }
+
+    /// Requests what is wanted, the tail alone and then pieces. On far lines most of the time passes between a request and its response,
+    /// so the next ones are made meanwhile. Ends at the first failure, and recovers from it.
+    private mutating func transfer(
+        into assembly: inout PackAssembly, progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        let remote = remote
+        let isTailWanted = assembly.isTailUnverified
+        var end: UInt64?
+        var before = assembly.receivedLength
+        var failure: TransferFailure?
+        do throws(VaultError) {
+            try await runInOrder(
+                width: Self.requestsAtOnce, budget: Self.bytesAtOnce, limit: nil,
+                next: { () throws(VaultError) -> NextInput<PartRequest> in
+                    guard end == nil || sources.answersSeveral && sources.supportsRanges && !isTailWanted,
+                        let wanted = try assembly.wanted(after: end)
+                    else { return .end }
+                    end = wanted.upperBound
+                    try budget.takeRequest()
+                    return .input(PartRequest(wanted, isForAll: asksForAll(of: assembly)))
+                },
+                memory: { $0.wanted.count },
+                work: { part throws(VaultError) in await part.answer(from: remote) },
+                deliver: { answer throws(VaultError) in
+                    before = assembly.receivedLength
+                    do throws(TransferFailure) {
+                        try await take(answer, into: &assembly, progress: progress)
+                    } catch {
+                        failure = error
+                        throw error.error
+                    }
+                    noteProgress(of: assembly, receivedBefore: before)
+                })
+        } catch {
+            guard let failure else { throw error }
+            try await recover(from: failure, in: &assembly, receivedBefore: before)
+        }
     }
 
     /// Waits, and chooses another mirror if needed.
@@ -149,35 +182,39 @@ struct ArrivedPack: Sendable {
 
 /// Requests of a download, and whether the responses match them.
 extension PackDownload {
-    /// The body of the response, and the bytes of the pack that it holds.
-    mutating func ask(
-        for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
-    ) async throws(TransferFailure) -> RemoteFile.Content {
-        let isForAll =
-            assembly.isEmpty && assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false)
-        let part = sources.supportsRanges && !isForAll ? wanted : nil
-        let remote = RemoteFile(
-            sources.location, of: pack.id.description, length: pack.length, transport: transport,
-            remedy: "try another mirror or report it to the publisher", meter: sources.meter)
-        let content = try await remote.open(part)
-        if part != nil, content.range == 0..<pack.length { sources.supportsRanges = false }
-        return content
+    /// Requests that are made before the response to the first of them was received.
+    private static let requestsAtOnce = 4
+    /// Bytes of these requests, which are requested again if the process ends; a larger part is requested alone.
+    private static let bytesAtOnce = 512 << 10
+    /// A response that takes longer comes over a slow line.
+    private static let slowResponse = Duration.seconds(2)
+
+    private func asksForAll(of assembly: borrowing PackAssembly) -> Bool {
+        !sources.supportsRanges
+            || assembly.isEmpty
+                && assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false)
     }
 
     /// Processes the response to a request.
     mutating func take(
-        _ answer: RemoteFile.Content, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
-        progress: (UInt64) -> Void
+        _ answer: PartRequest.Answer, into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(TransferFailure) {
+        let content = try answer.content.get()
+        let start = ContinuousClock.now
         do throws(VaultError) {
-            try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
+            let isWhole = content.range == 0..<pack.length
+            if isWhole, !answer.request.isForAll { sources.supportsRanges = false }
+            if isWhole, assembly.isTailUnverified { try await makeSpace(pack.length) }
+            try await requireOwnership()
+            try await receive(content.body, of: content.range, into: &assembly, progress: progress)
+            if ContinuousClock.now - start > Self.slowResponse { sources.answersSeveral = false }
             let wasTailUnverified = assembly.isTailUnverified
             guard try await assembly.verifyTail() else {
                 throw refusal("the index or the catalog has the wrong digest")
             }
             if wasTailUnverified, !assembly.isTailUnverified { StagingStep.tailVerified.reached() }
             // Zeros look like a hole in the file.
-            guard try assembly.wanted() != wanted else {
+            guard try assembly.wanted() != answer.request.wanted else {
                 throw refusal("none of the requested bytes were received")
             }
         } catch {
@@ -236,5 +273,27 @@ extension PackDownload {
         VaultError(
             .corrupt, problem, at: sources.location.description,
             remedy: "try another mirror or report it to the publisher")
+    }
+}
+
+/// A request for bytes of a pack.
+struct PartRequest: Sendable {
+    let wanted: Range<UInt64>
+    /// Whether the whole file is requested, since the host sends no parts or since that costs less.
+    let isForAll: Bool
+
+    init(_ wanted: Range<UInt64>, isForAll: Bool) { (self.wanted, self.isForAll) = (wanted, isForAll) }
+
+    struct Answer: Sendable {
+        let request: PartRequest
+        let content: Result<RemoteFile.Content, TransferFailure>
+    }
+
+    func answer(from remote: RemoteFile) async -> Answer {
+        do throws(TransferFailure) {
+            return Answer(request: self, content: .success(try await remote.open(isForAll ? nil : wanted)))
+        } catch {
+            return Answer(request: self, content: .failure(error))
+        }
     }
 }

@@ -69,13 +69,15 @@ public struct PackAssembly: ~Copyable, Sendable {
 
     /// The bytes to request next: missing ones, and present ones between them where another request would cost more.
     /// Nil when the pack is complete.
-    public mutating func wanted() throws(VaultError) -> Range<UInt64>? {
+    ///
+    /// - Parameter position: where the requests that are being answered end; nil without any.
+    public mutating func wanted(after position: UInt64? = nil) throws(VaultError) -> Range<UInt64>? {
         guard let ranges else {
             let start = isTailWrong ? tail.lowerBound : try endOfReceivedTail()
             // The whole tail, if it is complete and not verified.
             return (start < tail.upperBound ? start : tail.lowerBound)..<tail.upperBound
         }
-        guard let range = states.nextRange(ranges) else { return nil }
+        guard let range = states.nextRange(ranges, after: position) else { return nil }
         let start = ranges[range.lowerBound].lowerBound + UInt64(incoming.length(ofPiece: range.lowerBound))
         return start..<ranges[range.upperBound - 1].upperBound
     }

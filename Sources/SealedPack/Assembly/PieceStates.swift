@@ -52,9 +52,11 @@ struct PieceStates: Sendable {
 
     /// The pieces of the next request: missing ones, and present ones between them that cost less than another request.
     /// Nil when none is missing. No other choice of requests costs less.
-    mutating func nextRange(_ ranges: PieceRanges) -> Range<Int>? {
+    ///
+    /// - Parameter position: the end of a piece; only later ones are considered.
+    mutating func nextRange(_ ranges: PieceRanges, after position: UInt64? = nil) -> Range<Int>? {
         while firstMissing < states.count, !isMissing(firstMissing) { firstMissing += 1 }
-        return range(from: firstMissing, ranges)
+        return range(from: position.map { ranges.first(endingAfter: $0) } ?? firstMissing, ranges)
     }
 
     /// The same for the first request that begins at piece `start` or later.

@@ -41,21 +41,25 @@ public struct TreeBasis: Sendable {
             files.append(place)
         }
         let directories = trees.map { PiecesByPlaintext(of: $0.catalog) }
-        var found: [Place?] = []
-        found.reserveCapacity(catalog.pieceCount)
-        try await runInOrder(
-            0..<catalog.pieceCount, memory: { catalog.pieceRange($0).count },
-            work: { (piece: Int) throws(VaultError) -> Place? in
-                for (number, (tree, directory)) in zip(trees, directories).enumerated() {
-                    guard let other = directory.piece(of: catalog.digestBytes(piece)),
-                        tree.catalog.pieceRange(other).count == catalog.pieceRange(piece).count,
-                        tree.isUnchanged || (try? tree.plaintext(ofPiece: other)) != nil
-                    else { continue }
-                    return Place(tree: UInt32(number), number: UInt32(other))
-                }
-                return nil
-            },
-            deliver: { found.append($0) })
+        @Sendable func place(of piece: Int, where isSound: (OpenedTree, _ other: Int) -> Bool) -> Place? {
+            for (number, (tree, directory)) in zip(trees, directories).enumerated() {
+                guard let other = directory.piece(of: catalog.digestBytes(piece)),
+                    tree.catalog.pieceRange(other).count == catalog.pieceRange(piece).count,
+                    isSound(tree, other)
+                else { continue }
+                return Place(tree: UInt32(number), number: UInt32(other))
+            }
+            return nil
+        }
+        var found = (0..<catalog.pieceCount).map { place(of: $0) { tree, _ in tree.isUnchanged } }
+        if !trees.allSatisfy(\.isUnchanged) {
+            try await runInOrder(
+                found.indices.filter { found[$0] == nil }, memory: { catalog.pieceRange($0).count },
+                work: { (piece: Int) throws(VaultError) -> (Int, Place?) in
+                    (piece, place(of: piece) { tree, other in (try? tree.plaintext(ofPiece: other)) != nil })
+                },
+                deliver: { found[$0.0] = $0.1 })
+        }
         self.trees = trees
         self.files = files
         self.linkedLength = linkedLength

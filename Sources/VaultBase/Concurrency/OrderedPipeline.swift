@@ -11,7 +11,7 @@ public enum NextInput<Input> {
 
 /// Runs `work` on several inputs at once and delivers the results in the order of the inputs.
 ///
-/// At most `width` inputs, or as many as ``Parallelism/limit`` says, are started and not delivered, and as many as fit the
+/// At most `width` inputs, or as many as `limit` says, are started and not delivered, and as many as fit the
 /// budget, but at least one, so memory is bounded. One more input is read meanwhile: a sender is not kept waiting for work on
 /// what it sent. `next` and `deliver` run one at a time in the caller's task; `next` is not called again after the end. The error
 /// of the earliest failed input ends the pipeline.
@@ -20,9 +20,10 @@ public enum NextInput<Input> {
 ///   - budget: the bytes of memory for the work on all inputs.
 ///   - read: runs after `.readFirst`, before the next call of `next`, in its own task so that results are delivered
 ///     meanwhile. It is cancelled when the pipeline ends.
+///   - limit: of the inputs at once, beside `width`; nil for work that waits for others and needs no processor.
 ///   - memory: an estimate of the most bytes that the work on an input needs.
 public func runInOrder<Input: Sendable, Output: Sendable>(
-    width: Int = 8, budget: Int = 48 << 20,
+    width: Int = 8, budget: Int = 48 << 20, limit: Parallelism.Limit? = Parallelism.limit,
     read: @escaping @Sendable () async -> Void = {},
     next: () async throws(VaultError) -> NextInput<Input>,
     memory: (Input) -> Int,
@@ -66,7 +67,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
                         case .end: isAtEnd = true
                         }
                     }
-                    guard let input = pending, started - delivered < min(width, Parallelism.width),
+                    guard let input = pending, started - delivered < min(width, limit?.width ?? .max),
                         budget.reserve(memory(input))
                     else { break }
                     pending = nil
@@ -130,11 +131,11 @@ public enum Parallelism {
         let current: @Sendable () -> Int
 
         public init(_ current: @escaping @Sendable () -> Int) { self.current = current }
+
+        /// 1 at least: work that can't continue would block its caller for ever.
+        var width: Int { max(1, current()) }
     }
 
     /// Nil for no limit. An object: optimised code of Swift 6.3 crashes when a closure itself is bound to a task.
     @TaskLocal public static var limit: Limit?
-
-    /// 1 at least: work that can't continue would block its caller for ever.
-    static var width: Int { limit.map { max(1, $0.current()) } ?? .max }
 }

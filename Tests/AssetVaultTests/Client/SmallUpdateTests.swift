@@ -1,6 +1,9 @@
 import AssetVault
 import FaultServer
+import Glibc
+import Synchronization
 import SystemPackage
+import TestFiles
 import Testing
 import VaultAuthoring
 import VaultBase
@@ -62,6 +65,38 @@ import VaultFileSystem
         var last: StatusUpdate?
         for await update in updates { last = update }
         #expect(last == .finished(one, .loaded))
+    }
+
+    enum Host: CaseIterable { case near, failing, slow }
+
+    /// The next parts are requested before the first one was received; one after the other at a host that failed, or where bytes come
+    /// slowly.
+    @Test(arguments: Host.allCases) func severalRequestsAtATime(_ host: Host) async throws {
+        let client = try pack.client(.sealed)
+        _ = try await client.fetch()
+        var files = ChangedPack.files(1)
+        for number in [1, 4, 7] { files["file \(number)"] = noise(90_000, seed: 200 + number) }
+        try await world.publish(files)
+        let open = Mutex((now: 0, most: 0))
+        world.answer { request in
+            // The tail.
+            switch (request.earlier, host) {
+            case (0, .near), (1, .failing): return .file
+            case (0, .slow): return .changed { $0.pace = ($0.body.count / 3 + 1, .milliseconds(1_100)) }
+            case (0, .failing): return .status(503)
+            default: break
+            }
+            open.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            for _ in 0..<50 where open.withLock({ $0.now }) < 2 { usleep(10_000) }
+            open.withLock { $0.now -= 1 }
+            return .file
+        }
+        _ = try await client.fetch()
+        let most = open.withLock { $0.most }
+        #expect(host == .near ? most > 1 : most == 1, "\(most)")
+        for (name, bytes) in files {
+            #expect(try await client.store.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
+        }
     }
 
     /// Without a key: waiting packs are reused like loaded ones.

@@ -17,7 +17,7 @@ import VaultFileSystem
         let widths = try await batch.run(item, id) { () throws(VaultError) in
             [LoadingPriority.standard, .urgent, 0.9, .urgent, .whenIdle, 0.5].map { priority in
                 batch.priority = priority
-                return Parallelism.width
+                return Parallelism.limit?.width ?? .max
             }
         }
         let shared = max(1, ProcessEnvironment.processorCount - 1)
