@@ -99,11 +99,25 @@ public struct PackAssembly: ~Copyable, Sendable {
         guard !isTailWrong else { return false }
         let ranges = try PieceRanges(of: packFile)
         self.ranges = ranges
-        states = PieceStates(count: ranges.count)
+        states = PieceStates(count: ranges.count, first: pack.first)
         presentLength = pack.length - (tail.lowerBound - PackLayout.piecesOffset)
         try await findVerifiedPieces(ranges)
         try makeCopies(ranges)
         return true
+    }
+
+    /// Copies the tail of another file of the pack, which may not have all of it; it is verified. Does nothing once the tail is verified.
+    package mutating func takeTail(of other: OpenFileReference) async throws(VaultError) {
+        guard isTailUnverified, try other.file.status().size == pack.length else { return }
+        let (tail, packFile) = (tail, packFile)
+        do throws(VaultError) {
+            try other.file.forEachBlock(of: tail) { block, offset throws(VaultError) in
+                try packFile.file.write(block, at: offset)
+            }
+        } catch {
+            guard error.category == .io else { throw error }
+        }
+        _ = try await verifyTail()
     }
 
     /// Opens the missing pieces into a tree from now on. Does nothing before the tail is verified.
