@@ -41,7 +41,9 @@ public struct FileOpenings: ~Copyable, Sendable {
                 var event = unsafe vault_opening()
                 while unsafe vault_next_opening(buffer.baseAddress, length, &offset, &event) != 0 {
                     if unsafe event.is_overflow != 0 { isIncomplete = true }
-                    guard let name = unsafe event.name, let folder = unsafe folders[event.folder] else { continue }
+                    guard let name = unsafe event.name, let folder = unsafe folders[event.folder] else {
+                        continue
+                    }
                     found.append(folder.appending(unsafe String(cString: name)))
                 }
             }

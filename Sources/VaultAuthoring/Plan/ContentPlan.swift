@@ -125,7 +125,8 @@ public struct ContentPlan: Sendable {
             mistakes += tree.findings(of: found)
             let entries = files.entries
             mistakes += try tree.source.first.findings(
-                of: tree.family, among: found.packs.lazy.flatMap(\.entries).map { entries[$0].path }, in: vault)
+                of: tree.family, among: found.packs.lazy.flatMap(\.entries).map { entries[$0].path },
+                in: vault)
         }
         if published.areUnknown {
             mistakes.append(

@@ -118,7 +118,8 @@ enum DeclaredFirstFiles: Sendable {
         guard !unused.isEmpty else { return [] }
         return [
             .warning(
-                "unused-first", "\"first\" of '\(source)' names what matches no file: \(unused.listed(upTo: 6))",
+                "unused-first",
+                "\"first\" of '\(source)' names what matches no file: \(unused.listed(upTo: 6))",
                 at: source.description, remedy: "correct it, or remove it")
         ]
     }

@@ -82,7 +82,8 @@ struct Access: LongCommand {
                 record: FilePath(record))
             let code = try await program.run(with: access)
             withExtendedLifetime(folder) {}
-            throw ExitCode(code)
+            if code != 0 { throw ExitCode(code) }
+            return
         }
         try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)
         try folder.keepOpenAcrossExec()

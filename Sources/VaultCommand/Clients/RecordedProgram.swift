@@ -23,7 +23,7 @@ struct RecordedProgram: Sendable {
         let ended = Ended()
         let program = Task { @concurrent in
             defer { ended.note() }
-            return await outcome { () throws(VaultError) in try await start() }
+            return await outcome(of: start)
         }
         var isSaved = false
         var saved = ContinuousClock.now
@@ -51,11 +51,14 @@ struct RecordedProgram: Sendable {
 
     private func start() async throws(VaultError) -> Int32 {
         let program = command.first ?? ""
+        let empty = try OpenFile(device: "/dev/null")
+        let input =
+            InheritedSecrets.isStandardInputTaken ? empty.descriptor : FileDescriptor.standardInput.rawValue
         do {
             let result = try await Subprocess.run(
                 program.contains("/") ? .path(FilePath(program)) : .name(program),
                 arguments: Arguments(Array(command.dropFirst())), environment: environment,
-                input: .fileDescriptor(.standardInput, closeAfterSpawningProcess: false),
+                input: .fileDescriptor(FileDescriptor(rawValue: input), closeAfterSpawningProcess: false),
                 output: .currentStandardOutput, error: .currentStandardError)
             return switch result.terminationStatus {
             case .exited(let code): code

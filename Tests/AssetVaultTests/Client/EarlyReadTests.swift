@@ -114,7 +114,9 @@ import VaultTransport
         } else {
             let path = world.layout.arrivingTree(of: manifest).appending("menu").appending("start")
             try Folder(opening: path.removingLastComponent()).openFile("start").setPermissionsOfNew(0o600)
-            for offset in stride(from: UInt64(0), to: 40_000, by: 1_000) { try flipByte(of: path, at: offset) }
+            for offset in stride(from: UInt64(0), to: 40_000, by: 1_000) {
+                try flipByte(of: path, at: offset)
+            }
         }
         let early = try await client(form).early(id)
         #expect(await category { _ = try await early.bytes("menu/start") } != nil)
