@@ -128,7 +128,10 @@ struct ArrivingPack: Sendable {
         for piece in pieces {
             let range = opened.catalog.pieceRange(piece)
             let part = range.clamped(to: content)
-            let bytes = try plain[piece].map { $0[...] } ?? opened.plaintext(ofPiece: piece)
+            let bytes: ArraySlice<UInt8>
+            if let known = plain[piece] { bytes = known[...] } else {
+                bytes = try opened.plaintext(ofPiece: piece)
+            }
             let start = bytes.startIndex + Int(part.lowerBound - range.lowerBound)
             result += bytes[start..<(start + part.count)]
         }

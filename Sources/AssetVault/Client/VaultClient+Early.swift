@@ -36,12 +36,13 @@ extension VaultClient {
 
     /// The version to read. The site need not be asked where a version that is listed by verified metadata has begun to arrive.
     private func offer(of id: PackID) async throws(VaultError) -> LocatedPack {
-        let known = try await knownOffer(of: id)
-        if view == nil, let known, DownloadFile(layout: storeAccess.layout, pack: known.pack).hasBegun {
+        if view == nil, let known = try await knownOffer(of: id),
+            DownloadFile(layout: storeAccess.layout, pack: known.pack).hasBegun
+        {
             return known
         }
         do throws(VaultError) { return try await currentView().pack(withID: id) } catch {
-            guard error.isHostFailure, let known else { throw error }
+            guard error.isHostFailure, let known = try await knownOffer(of: id) else { throw error }
             return known
         }
     }

@@ -16,8 +16,7 @@ package struct AccessRecorder: ~Copyable, Sendable {
 
     /// Begins now. Throws `.limit` for more folders than the system watches.
     package init(of access: ResourceAccess) async throws(VaultError) {
-        openings = try FileOpenings()
-        roots = access.leases.map(\.root)
+        var openings = try FileOpenings()
         for lease in access.leases {
             var folders: Set<EntryPath> = []
             for entry in try await access.store.entries(in: lease) {
@@ -27,6 +26,8 @@ package struct AccessRecorder: ~Copyable, Sendable {
             try openings.watch(lease.root)
             for folder in folders { try openings.watch(lease.root.pushing(FilePath(folder.string))) }
         }
+        self.openings = openings
+        roots = access.leases.map(\.root)
     }
 
     /// Takes what was opened since the last call. Returns whether a file was opened for the first time.

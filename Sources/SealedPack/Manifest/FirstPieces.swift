@@ -1,4 +1,4 @@
-package import VaultBase
+import VaultBase
 
 /// The pieces of a pack that its publisher wants to be downloaded before the others: those of the files that are needed first. The
 /// order of the files in the pack is always that of their paths, so another choice changes no byte of the pack.

@@ -17,7 +17,7 @@ public struct FirstFiles: Sendable {
     }
 
     public init(patterns: [String]) throws(VaultError) {
-        self.init(patterns.map { text throws(VaultError) in (text, try PathPattern(text)) })
+        self.init(try patterns.map { text throws(VaultError) in (text, try PathPattern(text)) })
     }
 
     init(paths: some Sequence<EntryPath>) {

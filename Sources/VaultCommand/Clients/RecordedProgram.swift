@@ -1,4 +1,3 @@
-import ArgumentParser
 import AssetVault
 import Subprocess
 import Synchronization
