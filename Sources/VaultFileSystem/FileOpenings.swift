@@ -16,7 +16,9 @@ public struct FileOpenings: ~Copyable, Sendable {
 
     /// Watches the files in a folder, not those in folders below it. Throws `.limit` for more folders than the system allows.
     public mutating func watch(_ folder: FilePath) throws(VaultError) {
-        let code = unsafe folder.withPlatformString { path in unsafe vault_watch_folder(queue.descriptor, path) }
+        let code = unsafe folder.withPlatformString { path in
+            unsafe vault_watch_folder(queue.descriptor, path)
+        }
         guard code != -ENOSPC else {
             throw VaultError(
                 .limit, "the system watches no more folders", at: folder.string,

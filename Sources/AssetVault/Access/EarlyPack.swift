@@ -129,7 +129,9 @@ struct ArrivingPack: Sendable {
             let range = opened.catalog.pieceRange(piece)
             let part = range.clamped(to: content)
             let bytes: ArraySlice<UInt8>
-            if let known = plain[piece] { bytes = known[...] } else {
+            if let known = plain[piece] {
+                bytes = known[...]
+            } else {
                 bytes = try opened.plaintext(ofPiece: piece)
             }
             let start = bytes.startIndex + Int(part.lowerBound - range.lowerBound)
