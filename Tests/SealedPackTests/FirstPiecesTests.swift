@@ -79,16 +79,16 @@ import VaultFileSystem
     /// The first pattern that a file matches counts.
     @Test func theOrderOfPatterns() async throws {
         let sealed = try await seal(source, key: key, first: ["b/two", "e", "b/*"])
-        let asked = try await requests(for: sealed)
-        for (number, path) in ["b/two", "e", "b/one"].enumerated() {
-            #expect(try await place(of: path, in: sealed) == asked[number + 1])
-        }
+        var expected: [Range<UInt64>] = []
+        for path in ["b/two", "e", "b/one"] { expected.append(try await place(of: path, in: sealed)) }
+        #expect(try await requests(for: sealed).dropFirst().starts(with: expected))
     }
 
     /// A client gets equal pieces once, where the first of them is.
     @Test func aCopyOfALaterFile() async throws {
         let sealed = try await seal(source, key: key, first: ["d/**"])
-        #expect(try await requests(for: sealed)[1] == place(of: "b/two", in: sealed))
+        let place = try await place(of: "b/two", in: sealed)
+        #expect(try await requests(for: sealed).dropFirst().first == place)
     }
 
     /// The bytes of a pack do not depend on what comes first.
