@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -256,6 +257,41 @@ static inline const char *vault_next_name(DIR *names, int *failure) {
     struct dirent *entry = readdir(names);
     *failure = entry ? 0 : errno;
     return entry ? entry->d_name : NULL;
+}
+
+// Files that any process opens, as events in a queue that is read without waiting.
+
+struct vault_opening {
+    int folder;
+    int is_overflow;
+    // Null for a folder, and where events were dropped.
+    const char *_Nullable name;
+};
+
+static inline int vault_watch(void) {
+    VAULT_RETRY(int, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+}
+
+static inline int vault_watch_folder(int queue, const char *path) {
+    VAULT_RETRY(int, inotify_add_watch(queue, path, IN_OPEN | IN_ONLYDIR | IN_DONT_FOLLOW));
+}
+
+static inline ssize_t vault_read_events(int queue, void *_Nullable buffer, size_t count) {
+    VAULT_RETRY(ssize_t, read(queue, buffer, count));
+}
+
+// The event at an offset of what was read, and the offset of the next one; 0 at the end.
+static inline int vault_next_opening(
+    const void *_Nullable buffer, long length, long *_Nonnull offset, struct vault_opening *_Nonnull found) {
+    struct inotify_event event;
+    if (buffer == NULL || length - *offset < (long)sizeof event) return 0;
+    const char *start = (const char *)buffer + *offset;
+    memcpy(&event, start, sizeof event);
+    found->folder = event.wd;
+    found->is_overflow = (event.mask & IN_Q_OVERFLOW) != 0;
+    found->name = event.len > 0 && (event.mask & IN_OPEN) && !(event.mask & IN_ISDIR) ? start + sizeof event : NULL;
+    *offset += (long)(sizeof event + event.len);
+    return 1;
 }
 
 // Locks: 0, or -EWOULDBLOCK when somebody else holds it.

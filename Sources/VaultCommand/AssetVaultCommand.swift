@@ -57,6 +57,9 @@ struct AssetVaultCommand: AsyncParsableCommand {
         } catch let reported as ReportedError {
             ProgressOutput.end(reported.error)
             exit(withError: ExitCode(reported.error.category.exitCode))
+        } catch let code as ExitCode {
+            // Of a program that it ran.
+            exit(withError: code)
         } catch {
             if let usage = VaultError(usage: error) { fail(usage) }
             end(with: error)

@@ -32,7 +32,7 @@ public struct OpenFile: OpenHandle, ~Copyable, Sendable {
     }
 
     /// Opens a device, such as `/dev/null`, for reading.
-    init(device path: FilePath) throws(VaultError) {
+    public init(device path: FilePath) throws(VaultError) {
         let opened = unsafe vault_open(VAULT_WORKING_FOLDER, path.characters, VAULT_READ, 0)
         self = OpenFile(takingOwnershipOf: try check(opened, .reading, "open", path), named: path)
     }

@@ -205,6 +205,30 @@ import VaultBase
         }
     }
 
+    @Test func firstPiecesAreInThePack() throws {
+        let first = "custom.assetvault.first"
+        let count = Int64(sealed.manifest.pieceCount)
+        func pair(_ start: Int64, _ length: Int64) -> JSONValue {
+            .array([.integer(start), .integer(length)])
+        }
+        let whole: [JSONValue] = [[pair(0, count)], [pair(count - 1, 1), pair(0, 1), pair(0, 2)], []].map(
+            JSONValue.array)
+        for value in whole {
+            let json = changed(first, value, in: sealed.manifest.json)
+            let parsed = try PackManifest(parsing: json, place: "test")
+            #expect(try PackManifest(parsing: parsed.json, place: "test") == parsed)
+        }
+        let refused: [JSONValue] = [
+            pair(0, 0), pair(0, count + 1), pair(count, 1), pair(-1, 1), pair(1, .max), pair(.max, 1),
+            pair(0, -1),
+            .array([.integer(0)]), .array([.integer(0), .integer(1), .integer(1)]), .integer(0),
+            .array([.string("0"), .integer(1)]),
+        ]
+        for value in refused { expectRefusal(first, .array([value])) }
+        expectRefusal(first, .integer(1))
+        expectRefusal(first, .array(Array(repeating: pair(0, 1), count: 257)))
+    }
+
     @Test(arguments: ["", "a b", "../x", "a/b", "kid\u{0}", "-\n", String(repeating: "k", count: 65)])
     func invalidKeyIDsOfSlotsAreRefused(_ id: String) {
         var slot = sealed.manifest.slots[0].json

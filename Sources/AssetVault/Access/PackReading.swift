@@ -42,6 +42,7 @@ extension VaultStore {
         switch lease.staged {
         case .tree(let tree):
             let file = try lease.openFile(path, in: tree)
+            reads?.note(path, in: lease.id)
             return AssetReader(path, in: lease, size: try file.status().size, .plain(file))
         case .pack: break
         }
@@ -49,6 +50,7 @@ extension VaultStore {
         guard let entry = pack.catalog.entry(at: path), entry.kind != .emptyFolder else {
             throw lease.missingFileError(at: path)
         }
+        reads?.note(path, in: lease.id)
         let content = ContentReader(pack, content: entry.content)
         return AssetReader(path, in: lease, size: entry.size, .sealed(pack, entry, content))
     }
@@ -95,6 +97,7 @@ extension VaultStore {
     @concurrent public func url(for path: EntryPath, in id: PackID) async throws(VaultError) -> URL {
         let lease = try await lease(of: id)
         let url = try lease.url(for: path)
+        reads?.note(path, in: lease.id)
         shown.withLock { $0[lease.root] = $0[lease.root] ?? lease }
         return url
     }

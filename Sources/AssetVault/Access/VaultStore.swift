@@ -19,6 +19,12 @@ public final class VaultStore: Sendable {
         get { followed.withLock { $0 } }
         set { followed.withLock { $0 = newValue } }
     }
+    /// What its readers read; nil where nothing is recorded.
+    var reads: ReadRecord? {
+        get { recorded.withLock { $0 } }
+        set { recorded.withLock { $0 = newValue } }
+    }
+    private let recorded = Mutex<ReadRecord?>(nil)
     var storeAccess: StoreAccess { StoreAccess(layout: layout, role: .app) }
     let openPacks = OpenPackCache()
     private let uses = LastUseRecorder()

@@ -45,6 +45,7 @@ public actor VaultClient {
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot,
             channel: configuration.channel, appVersion: configuration.appVersion,
             device: configuration.device)
+        store.reads = configuration.reads
     }
 
     /// The channel, the app version, the device, the form and the limits may change at any time, for what begins afterwards.
@@ -54,6 +55,7 @@ public actor VaultClient {
             settings.withLock { $0 = newValue }
             work.network = newValue.network
             store.choice = newValue.listingChoice
+            store.reads = newValue.reads
         }
     }
 

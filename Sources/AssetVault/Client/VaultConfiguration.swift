@@ -32,6 +32,8 @@ public struct VaultConfiguration: Sendable {
     public var policy = PlanningPolicy()
     /// What may be used of the network at first; see ``VaultClient/network``.
     public var network = NetworkPolicy.unrestricted
+    /// Records which files are read; nil for nothing.
+    public var reads: ReadRecord?
     /// Number of packs that are staged at a time.
     public var packsAtOnce = 4
     /// When a failed transfer is tried again.

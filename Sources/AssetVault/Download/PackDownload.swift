@@ -103,18 +103,18 @@ struct PackDownload {
         into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(VaultError) {
         let remote = remote
-        let isTailWanted = assembly.isTailUnverified
-        var end: UInt64?
+        var requests = try assembly.requests()
+        var isFirst = true
         var before = assembly.receivedLength
         var failure: TransferFailure?
         do throws(VaultError) {
             try await runInOrder(
                 width: Self.requestsAtOnce, budget: Self.bytesAtOnce, limit: nil,
                 next: { () throws(VaultError) -> NextInput<PartRequest> in
-                    guard end == nil || sources.answersSeveral && sources.supportsRanges && !isTailWanted,
-                        let wanted = try assembly.wanted(after: end)
+                    guard isFirst || sources.answersSeveral && sources.supportsRanges,
+                        let wanted = requests.next()
                     else { return .end }
-                    end = wanted.upperBound
+                    isFirst = false
                     try budget.takeRequest()
                     return .input(PartRequest(wanted, isForAll: asksForAll(of: assembly)))
                 },

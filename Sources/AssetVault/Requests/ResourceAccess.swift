@@ -66,7 +66,9 @@ package final class ResourceAccess: Sendable {
     func url(for path: EntryPath) async throws(VaultError) -> URL {
         let lease = try await lease(with: path)
         store.noteUse(of: lease)
-        return try lease.url(for: path)
+        let url = try lease.url(for: path)
+        store.reads?.note(path, in: lease.id)
+        return url
     }
 }
 

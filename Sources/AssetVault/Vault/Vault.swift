@@ -204,19 +204,21 @@ public struct VaultSettings: Sendable {
     public var network = NetworkPolicy.unrestricted
     /// How much may be downloaded and installed.
     public var limits = PlanningPolicy()
+    /// See ``VaultConfiguration/reads``.
+    public var reads: ReadRecord?
 
     public init() {}
 
     init(of configuration: VaultConfiguration) {
         (channel, appVersion) = (configuration.channel, configuration.appVersion)
         (device, form) = (configuration.device, configuration.form)
-        (network, limits) = (configuration.network, configuration.policy)
+        (network, limits, reads) = (configuration.network, configuration.policy, configuration.reads)
     }
 
     func apply(to configuration: inout VaultConfiguration) {
         (configuration.channel, configuration.appVersion) = (channel, appVersion)
         (configuration.device, configuration.form) = (device, form)
-        (configuration.network, configuration.policy) = (network, limits)
+        (configuration.network, configuration.policy, configuration.reads) = (network, limits, reads)
     }
 }
 

@@ -47,6 +47,17 @@ public struct VaultPack: Sendable {
         }
     }
 
+    /// Reads some of its files before it is loaded: what is missing of a file is downloaded, and nothing else. Where a version is loaded, that
+    /// one is read.
+    ///
+    /// - Throws: `.key` without its key, and what a download throws.
+    public func early() async throws(VaultError) -> EarlyPack {
+        switch source {
+        case .site(let client): try await client.early(id)
+        case .folder: EarlyPack(try await held())
+        }
+    }
+
     /// Its state; ``PackState/loaded`` for a source folder.
     public var status: PackStatus {
         get async throws(VaultError) {

@@ -160,6 +160,12 @@ struct IncomingPiece: Sendable {
     /// Bytes received of piece `number`.
     func length(ofPiece number: Int) -> Int { self.number == number ? bytes.count : 0 }
 
+    /// The bytes of consecutive pieces, without those received of the first of them.
+    func rest(of pieces: Range<Int>, _ ranges: PieceRanges) -> Range<UInt64> {
+        let start = ranges[pieces.lowerBound].lowerBound + UInt64(length(ofPiece: pieces.lowerBound))
+        return start..<ranges[pieces.upperBound - 1].upperBound
+    }
+
     /// The following bytes come from another sender.
     mutating func changeSender() { hasSeveralSenders = true }
 

@@ -262,7 +262,7 @@ public struct UpdateCost: Sendable, Hashable {
             return
         }
         let ranges = try PieceRanges(of: pack)
-        var states = PieceStates(count: ranges.count)
+        var states = PieceStates(count: ranges.count, first: pack.manifest?.first ?? FirstPieces())
         states.excludeCopies(try DuplicatePieces(in: pack))
         var others = sources[...]
         try states.notePieces(of: pack) { others.popFirst() }
@@ -271,17 +271,16 @@ public struct UpdateCost: Sendable, Hashable {
 
     /// - Parameter tailBytes: the bytes of index and catalog that are to be sent.
     init(_ layout: PackLayout, _ states: PieceStates, _ ranges: PieceRanges, tailBytes: UInt64) {
-        var bytes = tailBytes
-        var requests = tailBytes > 0 ? 1 : 0
-        var position = 0
-        while let range = states.range(from: position, ranges) {
-            bytes += ranges[range.upperBound - 1].upperBound - ranges[range.lowerBound].lowerBound
-            requests += 1
-            position = range.upperBound
-        }
         length = layout.packLength
         pieces = states.count
         reusedPieces = states.count - states.missingCount
+        var states = states
+        var bytes = tailBytes
+        var requests = tailBytes > 0 ? 1 : 0
+        while let range = states.takeNextRange(ranges) {
+            bytes += ranges[range.upperBound - 1].upperBound - ranges[range.lowerBound].lowerBound
+            requests += 1
+        }
         self.bytes = bytes
         self.requests = requests
     }

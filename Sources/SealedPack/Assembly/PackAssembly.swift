@@ -69,17 +69,34 @@ public struct PackAssembly: ~Copyable, Sendable {
 
     /// The bytes to request next: missing ones, and present ones between them where another request would cost more.
     /// Nil when the pack is complete.
-    ///
-    /// - Parameter position: where the requests that are being answered end; nil without any.
-    public mutating func wanted(after position: UInt64? = nil) throws(VaultError) -> Range<UInt64>? {
-        guard let ranges else {
-            let start = isTailWrong ? tail.lowerBound : try endOfReceivedTail()
-            // The whole tail, if it is complete and not verified.
-            return (start < tail.upperBound ? start : tail.lowerBound)..<tail.upperBound
+    public mutating func wanted() throws(VaultError) -> Range<UInt64>? {
+        guard let ranges else { return try wantedTail() }
+        return states.nextRange(ranges).map { incoming.rest(of: $0, ranges) }
+    }
+
+    /// All requests for what is missing now; only that for the tail before it is verified.
+    public func requests() throws(VaultError) -> Requests {
+        guard let ranges else { return Requests(tail: try wantedTail()) }
+        return Requests(states: states, ranges: ranges, incoming: incoming)
+    }
+
+    /// Requests in their order, for a client that makes several before they are answered.
+    public struct Requests: Sendable {
+        fileprivate var tail: Range<UInt64>?
+        fileprivate var states = PieceStates(count: 0)
+        fileprivate var ranges: PieceRanges?
+        fileprivate var incoming = IncomingPiece()
+
+        public mutating func next() -> Range<UInt64>? {
+            guard let ranges else { return tail.take() }
+            return states.takeNextRange(ranges).map { incoming.rest(of: $0, ranges) }
         }
-        guard let range = states.nextRange(ranges, after: position) else { return nil }
-        let start = ranges[range.lowerBound].lowerBound + UInt64(incoming.length(ofPiece: range.lowerBound))
-        return start..<ranges[range.upperBound - 1].upperBound
+    }
+
+    /// The rest of the tail; the whole, if it is complete and not verified.
+    private func wantedTail() throws(VaultError) -> Range<UInt64> {
+        let start = isTailWrong ? tail.lowerBound : try endOfReceivedTail()
+        return (start < tail.upperBound ? start : tail.lowerBound)..<tail.upperBound
     }
 
     /// Whether the tail is not verified, so that missing pieces are unknown.
@@ -101,11 +118,25 @@ public struct PackAssembly: ~Copyable, Sendable {
         guard !isTailWrong else { return false }
         let ranges = try PieceRanges(of: packFile)
         self.ranges = ranges
-        states = PieceStates(count: ranges.count)
+        states = PieceStates(count: ranges.count, first: pack.first)
         presentLength = pack.length - (tail.lowerBound - PackLayout.piecesOffset)
         try await findVerifiedPieces(ranges)
         try makeCopies(ranges)
         return true
+    }
+
+    /// Copies the tail of another file of the pack, which may not have all of it; it is verified. Does nothing once the tail is verified.
+    package mutating func takeTail(of other: OpenFileReference) async throws(VaultError) {
+        guard isTailUnverified, try other.file.status().size == pack.length else { return }
+        let (tail, packFile) = (tail, packFile)
+        do throws(VaultError) {
+            try other.file.forEachBlock(of: tail) { block, offset throws(VaultError) in
+                try packFile.file.write(block, at: offset)
+            }
+        } catch {
+            guard error.category == .io else { throw error }
+        }
+        _ = try await verifyTail()
     }
 
     /// Opens the missing pieces into a tree from now on. Does nothing before the tail is verified.

@@ -22,8 +22,13 @@ struct PieceStates: Sendable {
     var count: Int { states.count }
     /// The first piece that may be missing.
     private var firstMissing = 0
+    /// The stretches that are requested before all others.
+    private var first: ArraySlice<Range<Int>>
 
-    init(count: Int) { states = Array(repeating: .missing, count: count) }
+    init(count: Int, first: FirstPieces = FirstPieces()) {
+        states = Array(repeating: .missing, count: count)
+        self.first = first.stretches[...]
+    }
 
     func isPresent(_ number: Int) -> Bool { states[number] == .present }
     func isMissing(_ number: Int) -> Bool { states[number] == .missing }
@@ -51,22 +56,31 @@ struct PieceStates: Sendable {
     var missingCount: Int { states.reduce(0) { $0 + ($1 == .missing ? 1 : 0) } }
 
     /// The pieces of the next request: missing ones, and present ones between them that cost less than another request.
-    /// Nil when none is missing. No other choice of requests costs less.
-    ///
-    /// - Parameter position: the end of a piece; only later ones are considered.
-    mutating func nextRange(_ ranges: PieceRanges, after position: UInt64? = nil) -> Range<Int>? {
+    /// Nil when none is missing. Within the first stretches, and after them, no other choice of requests costs less.
+    mutating func nextRange(_ ranges: PieceRanges) -> Range<Int>? {
+        while let stretch = first.first {
+            if let range = range(in: stretch.clamped(to: 0..<states.count), ranges) { return range }
+            first.removeFirst()
+        }
         while firstMissing < states.count, !isMissing(firstMissing) { firstMissing += 1 }
-        return range(from: position.map { ranges.first(endingAfter: $0) } ?? firstMissing, ranges)
+        return range(in: firstMissing..<states.count, ranges)
     }
 
-    /// The same for the first request that begins at piece `start` or later.
-    func range(from start: Int, _ ranges: PieceRanges) -> Range<Int>? {
-        var start = start
-        while start < states.count, !isMissing(start) { start += 1 }
-        guard start < states.count else { return nil }
+    /// The same, for a request that is made before the ones before it were answered: its pieces count as present.
+    mutating func takeNextRange(_ ranges: PieceRanges) -> Range<Int>? {
+        guard let range = nextRange(ranges) else { return nil }
+        for number in range { notePresent(number) }
+        return range
+    }
+
+    /// The first request within a stretch.
+    private func range(in stretch: Range<Int>, _ ranges: PieceRanges) -> Range<Int>? {
+        guard let start = stretch.first(where: isMissing) else { return nil }
         var end = start + 1
         var next = end
-        while next < states.count, ranges[next].lowerBound - ranges[end - 1].upperBound <= Self.requestCost {
+        while next < stretch.upperBound,
+            ranges[next].lowerBound - ranges[end - 1].upperBound <= Self.requestCost
+        {
             next += 1
             if isMissing(next - 1) { end = next }
         }

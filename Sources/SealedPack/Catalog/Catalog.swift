@@ -74,6 +74,18 @@ public struct Catalog: Sendable {
         return piece(containing: content.lowerBound)..<(piece(containing: content.upperBound - 1) + 1)
     }
 
+    /// The files with bytes in some pieces.
+    package func files(inPieces numbers: Range<Int>) -> [EntryPath] {
+        let content = pieceEnd(numbers.lowerBound - 1)..<pieceEnd(numbers.upperBound - 1)
+        var found: [EntryPath] = []
+        var index = firstEntry(endingAfter: content.lowerBound)
+        while let entry = entry(index), entry.content.lowerBound < content.upperBound {
+            if entry.size > 0 { found.append(entry.path) }
+            index += 1
+        }
+        return found
+    }
+
     /// The bytes of all pieces that contain a part of `content`: reading it opens all of them.
     package func openedSize(of content: Range<UInt64>) -> UInt64 {
         let pieces = pieces(containing: content)
@@ -82,7 +94,7 @@ public struct Catalog: Sendable {
     }
 
     /// The range of piece `index` in the stream of all files' bytes.
-    func pieceRange(_ index: Int) -> Range<UInt64> { pieceEnd(index - 1)..<pieceEnd(index) }
+    package func pieceRange(_ index: Int) -> Range<UInt64> { pieceEnd(index - 1)..<pieceEnd(index) }
 
     /// SHA-256 of the plaintext of piece `index`.
     func digestBytes(_ index: Int) -> ArraySlice<UInt8> {

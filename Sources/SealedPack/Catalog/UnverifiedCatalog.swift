@@ -243,5 +243,5 @@ package enum CatalogMessage {
 package enum CatalogFormat {
     package static let fixedLength = 56
     package static let pieceRecordLength = 40
-    static let entryRecordLength = 16
+    package static let entryRecordLength = 16
 }

@@ -28,19 +28,22 @@ public struct PackManifest: Sendable, Hashable {
     public var offer: PackOffer
     /// The content key, wrapped once for each vault key.
     public var slots: [KeySlot]
+    /// The pieces that are downloaded before the others, in this order.
+    public var first = FirstPieces()
 }
 
 extension PackManifest {
     /// The properties of a pack that was just sealed.
     package init(
         of footer: PackFooter, sha256: SHA256Digest, id: PackID, version: UInt64, contentKeyID: ContentKeyID,
-        entryCount: UInt32, openedSize: UInt64, offer: PackOffer, slots: [KeySlot]
+        entryCount: UInt32, openedSize: UInt64, offer: PackOffer, slots: [KeySlot], first: FirstPieces
     ) {
         self.init(
             length: footer.layout.packLength, sha256: sha256, id: id, version: version,
             contentKeyID: contentKeyID, pieceCount: footer.layout.pieceCount, entryCount: entryCount,
             indexDigest: footer.indexDigest, catalogLength: footer.layout.catalogLength,
-            catalogDigest: footer.catalogDigest, openedSize: openedSize, offer: offer, slots: slots)
+            catalogDigest: footer.catalogDigest, openedSize: openedSize, offer: offer, slots: slots,
+            first: first)
     }
 
     /// Bytes of the index and the catalog, which are downloaded first.
@@ -177,6 +180,7 @@ extension PackManifest {
             "slots": .array(slots.map { .object($0.json) }),
         ]
         for (name, value) in offer.json { vault[name] = value }
+        vault["first"] = first.json
         return [
             "length": .integer(Int64(clamping: length)),
             "hashes": .object(["sha256": .string(sha256.hex)]),
@@ -239,6 +243,7 @@ extension PackManifest {
             }
         }
         self.slots = slots
+        first = try FirstPieces(parsing: vault.optionalArray("first", at: place) ?? [], of: pieces, place)
         _ = try layout(place: place)
     }
 

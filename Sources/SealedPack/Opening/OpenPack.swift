@@ -80,7 +80,7 @@ public final class OpenPack: Sendable {
     }
 
     /// The verified plaintext of piece `number`.
-    func plaintext(ofPiece number: Int) throws(VaultError) -> ArraySlice<UInt8> {
+    package func plaintext(ofPiece number: Int) throws(VaultError) -> ArraySlice<UInt8> {
         let ciphertext = try ciphertext(ofPiece: number)
         return try plaintext(ofPiece: number, ciphertext: ciphertext.span)
     }

@@ -34,7 +34,7 @@ public struct OpenedTree: Sendable {
     }
 
     /// The plaintext of a piece from the files. Throws `.corrupt` where it differs from the catalog, and the errors of reading.
-    func plaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
+    package func plaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
         let range = catalog.pieceRange(number)
         var plain: [UInt8] = []
         plain.reserveCapacity(range.count)

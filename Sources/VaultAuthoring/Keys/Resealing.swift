@@ -293,6 +293,7 @@ extension PackPublisher {
         var order = SealingRequest(
             id: old.id, versioning: .exactly(number), key: choice.key, slots: choice.slots, offer: old.offer,
             compression: self.compression(of: compression))
+        order.first = FirstFiles(of: opened)
         for earlier in unfinished
         where earlier.id == old.id && earlier.contentKeyID == choice.key.id
             && earlier.openedSize == old.openedSize

@@ -106,6 +106,8 @@ public struct ContentPlan: Sendable {
                 pack.id, pack.offer, for: pack.source.audiences, source.folder,
                 Array(source.folder.entries.indices), number, &claims,
                 published: published.version(of: pack.id), pin: whole ?? pack.pin.map { .version($0) })
+            mistakes += try pack.source.first.findings(
+                of: pack.id, among: source.folder.entries.lazy.map(\.path), in: vault)
         }
         for (number, tree) in settings.resources.enumerated() {
             let source = try open(settings.packs.count + number)
@@ -121,6 +123,10 @@ public struct ContentPlan: Sendable {
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
             mistakes += tree.findings(of: found)
+            let entries = files.entries
+            mistakes += try tree.source.first.findings(
+                of: tree.family, among: found.packs.lazy.flatMap(\.entries).map { entries[$0].path },
+                in: vault)
         }
         if published.areUnknown {
             mistakes.append(

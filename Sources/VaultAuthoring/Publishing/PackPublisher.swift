@@ -41,9 +41,10 @@ struct PackPublisher {
         let isContinued = previous.map { $0.offer.family == nil && pack.source.keepsKey(of: $0) } ?? false
         let choice = try await contentKey(
             following: isContinued ? previous : nil, for: pack.source.audiences)
-        let order = SealingRequest(
+        var order = SealingRequest(
             id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
             compression: compression(of: pack.source.compression))
+        order.first = try pack.source.first.files(in: vault)
         let source = try pack.source.open(in: vault, limit: request.unpackingLimit)
         guard pack.source.filter == .all || !source.folder.entries.isEmpty else {
             throw VaultError(
@@ -73,12 +74,14 @@ struct PackPublisher {
         for (id, offer) in offers {
             listed[id] = try names.listedForm(of: id, offer, isForEveryDevice: withoutTraits.takes(id))
         }
+        let first = try tree.source.first.files(in: vault)
         for pack in found.packs {
             guard let (id, offer) = listed[pack.id] else { continue }
             onPack(pack.id, 0)
-            let order = SealingRequest(
+            var order = SealingRequest(
                 id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: offer,
                 compression: compression(of: tree.source.compression))
+            order.first = first
             let result = try await seal(
                 order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)),

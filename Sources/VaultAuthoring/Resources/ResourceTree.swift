@@ -24,7 +24,7 @@ public struct ResourceTree: Sendable {
         let json = json.labelled(family.description)
         try json.requireMembers(among: [
             "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "defaultTags",
-            "initial", "prefetch", "apps", "preservation", "pin", "held",
+            "initial", "prefetch", "first", "apps", "preservation", "pin", "held",
         ])
         source = try DeclaredSource(of: family, parsing: json, audiences)
         preservation = try TagPreservation(parsing: json["preservation"])

@@ -64,6 +64,8 @@ struct DeclaredSource: Sendable {
     let isHeld: Bool
     /// For new pieces.
     let compression: Compression?
+    /// What clients download first.
+    let first: DeclaredFirstFiles
 
     init(of id: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         self.id = id
@@ -76,6 +78,7 @@ struct DeclaredSource: Sendable {
             include: json.patterns(in: "include"), exclude: json.patterns(in: "exclude"))
         followsLinks = try json["followLinks"]?.bool() ?? false
         compression = try json.choice("compression")
+        first = try DeclaredFirstFiles(parsing: json["first"])
     }
 
     /// The audiences that a held source is for, and is not for after its release.

@@ -17,6 +17,8 @@ public struct SealingRequest: Sendable {
     public var slots: [KeySlot]
     public var offer: PackOffer
     public var compression: Compression
+    /// The files that clients download before the others. They change nothing but the manifest.
+    public var first = FirstFiles.none
     /// The pack whose unchanged pieces are reused; its content key must be the same.
     public var previous: OpenPack?
 
@@ -80,6 +82,7 @@ extension SealingRequest {
         let version = try version(isSame: isSame)
         let manifest = try writer.finish(
             id: id, version: version, offer: offer, slots: slots,
+            first: first.positions(among: source.entries),
             repeating: isSame && version == previous?.version ? previous : nil)
         return SealingResult(
             manifest: manifest, reusedPieces: reused, repeatedPieces: repeated, missedPieces: missed)

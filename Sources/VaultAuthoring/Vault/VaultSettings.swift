@@ -21,7 +21,7 @@ public struct VaultSettings: Sendable {
             let json = json.labelled(id.description)
             try json.requireMembers(among: [
                 "source", "for", "include", "exclude", "policy", "tags", "traits", "order", "compression",
-                "followLinks", "apps", "pin", "held",
+                "followLinks", "first", "apps", "pin", "held",
             ])
             self.id = id
             source = try DeclaredSource(of: id, parsing: json, audiences)

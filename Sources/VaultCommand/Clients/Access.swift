@@ -20,8 +20,14 @@ struct Access: LongCommand {
             downloaded. The program gets no key: the variable of env:NAME is unset, and the descriptor of \
             fd:N is closed (fd:0 becomes empty).
 
+            With --record the program is a child of this process instead, and FILE gets the paths of the files \
+            that are opened meanwhile, in the order of their first use, one a line: a list for "first" in \
+            vault.json. The kernel reports them (inotify), so other processes that open files of these packs are \
+            recorded, too.
+
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2
+              assetvault access level2 --store ~/.game --record first.txt -- ./game --level 2
             """)
 
     /// Tags, and the words after `--`, which the parser adds.
@@ -45,6 +51,11 @@ struct Access: LongCommand {
             valueName: "bytes"))
     var inUse: ByteCount?
 
+    @Option(
+        help: ArgumentHelp("Record here which files are opened; a new file.", valueName: "file"),
+        completion: .file())
+    var record: String?
+
     @OptionGroup var network: MeteredOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var connection: TransportOptions
@@ -60,8 +71,20 @@ struct Access: LongCommand {
         guard !tags.isEmpty else {
             throw VaultError(.usage, "no tag is named", at: "access", remedy: "name tags before --")
         }
+        if let record { try OutputCheck.requireWritableFile(FilePath(record), replacing: false) }
         let access = try await access()
         let folder = try await access.makeFolder()
+        if let record {
+            ProgressOutput.end()
+            try keys.noteInherited()
+            let program = RecordedProgram(
+                command: command, variables: ["ASSETVAULT_RESOURCES": folder.path.string],
+                record: FilePath(record))
+            let code = try await program.run(with: access)
+            withExtendedLifetime(folder) {}
+            if code != 0 { throw ExitCode(code) }
+            return
+        }
         try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)
         try folder.keepOpenAcrossExec()
         let path = folder.path.string

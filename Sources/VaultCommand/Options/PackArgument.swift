@@ -40,6 +40,16 @@ struct PackArgument: ParsableArguments {
         }
     }
 
+    /// The pack of the site for reading by a client, whose store may have a part of it.
+    func early(in store: String, with keys: any KeyProvider) async throws(VaultError) -> EarlyPack {
+        let layout = StoreLayout(root: FilePath(store))
+        var configuration = VaultConfiguration(
+            site: try SiteLocation(manifestOptions.site ?? ""), store: layout,
+            trustedRoot: try manifestOptions.trust.root()?.bytes, keys: keys)
+        configuration.channel = try channel.channel
+        return try await VaultClient(configuration).early(PackID(pack))
+    }
+
     /// The pack for what is known without its pieces.
     func partialFile() async throws(VaultError) -> PackFile { try await file(of: .part, nil).file }
 

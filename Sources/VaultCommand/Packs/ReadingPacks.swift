@@ -1,4 +1,5 @@
 import ArgumentParser
+import AssetVault
 import SealedPack
 import VaultAuthoring
 import VaultBase
@@ -74,6 +75,9 @@ struct PackDetails: Report {
                 "opened size   \(manifest.openedSize) bytes",
                 "sealed for    \(manifest.slots.map(\.keyID.description).joined(separator: ", "))",
             ]
+            if manifest.first.count > 0 {
+                lines.append("downloads     \(manifest.first.count.counting("piece")) before the others")
+            }
         } else if let opened {
             lines += ["pack ID       \(opened.id), version \(opened.version)", "manifest      none"]
         } else {
@@ -110,12 +114,16 @@ struct Cat: AsyncParsableCommand {
         abstract: "Print one file of a sealed pack; only its own pieces are read.",
         discussion: """
             The pack is a file, or with --site the ID of one that the site lists: of a pack at a host only the \
-            pieces of the file come. --channel names another channel than live.
+            pieces of the file come. --channel names another channel than live. With --store, too, it is read as \
+            an app does it: from the store as far as the pack is loaded or has arrived there, also while it is \
+            downloaded; only what is missing of the file is downloaded.
 
             EXAMPLE
               assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
               assetvault cat levels/one map.json --site my-game/site \\
                 --trust my-game/trusted-root.json --keys file:vault.jwks
+              assetvault cat levels/one map.json --site https://cdn.example.com/game --store ~/.game \\
+                --trust trusted-root.json --keys env:GAME_KEY
             """)
 
     /// Number of names that are compared with a missing one.
@@ -126,10 +134,35 @@ struct Cat: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The file's path in the pack.", valueName: "path"))
     var path: String
 
+    @Option(
+        help: ArgumentHelp("A client's store, which may have a part of the pack.", valueName: "dir"),
+        completion: .directory)
+    var store: String?
+
     @OptionGroup var keys: KeyOptions
 
+    func validate() throws {
+        if store != nil, pack.manifestOptions.site == nil { throw ValidationError("--store needs --site") }
+    }
+
     func run() async throws {
+        if let store { return try await write(pack.early(in: store, with: keys.required())) }
         try await pack.readPart(with: try keys.required(), write)
+    }
+
+    /// Bytes that are read at a time.
+    private static let part: UInt64 = 8 << 20
+
+    private func write(_ pack: EarlyPack) async throws(VaultError) {
+        let size = try await pack.size(of: path)
+        let output = try StandardStreams.output()
+        var start: UInt64 = 0
+        while start < size {
+            let end = min(size, start + Self.part)
+            let bytes = try await pack.bytes(path, in: start..<end)
+            try output.writeNext(bytes.span)
+            start = end
+        }
     }
 
     private func write(_ part: PackPart) async throws(VaultError) {

@@ -17,11 +17,13 @@ struct Sealed {
 func seal(
     folder source: FilePath, key: ContentKey, id: String = "levels/one",
     _ versioning: PackVersioning = .exactly(1),
-    slots: [KeySlot] = [], previous: OpenPack? = nil, progress: (UInt64) -> Void = { _ in }
+    slots: [KeySlot] = [], previous: OpenPack? = nil, first: [String] = [],
+    progress: (UInt64) -> Void = { _ in }
 ) async throws -> Sealed {
     let folder = try TemporaryFolder()
-    let order = SealingRequest(
+    var order = SealingRequest(
         id: try PackID(id), versioning: versioning, key: key, slots: slots, previous: previous)
+    order.first = try FirstFiles(patterns: first)
     let scanned = try SourceFolder(scanning: source)
     let output = OpenFileReference(
         try OpenFile(creating: folder.path.appending("pack"), permissions: 0o644))
@@ -32,12 +34,12 @@ func seal(
 /// Seals `source` out of a fresh folder.
 func seal(
     _ source: Source, key: ContentKey, id: String = "levels/one", _ versioning: PackVersioning = .exactly(1),
-    slots: [KeySlot] = [], previous: OpenPack? = nil
+    slots: [KeySlot] = [], previous: OpenPack? = nil, first: [String] = []
 ) async throws -> Sealed {
     let folder = try TemporaryFolder()
     return try await seal(
         folder: try source.write(to: folder, as: "source"), key: key, id: id, versioning, slots: slots,
-        previous: previous)
+        previous: previous, first: first)
 }
 
 extension Source {

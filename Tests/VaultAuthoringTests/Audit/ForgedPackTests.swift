@@ -34,7 +34,7 @@ import VaultFileSystem
             try writer.catalog.appendEntry(try EntryPath(name), kind: .file, size: UInt64(size))
         }
         let pack = try writer.finish(
-            id: honest.id, version: 1, offer: honest.offer, slots: honest.slots, repeating: nil)
+            id: honest.id, version: 1, offer: honest.offer, slots: honest.slots, first: [], repeating: nil)
         let manifest = try vault.write(PackManifestFile.bytes(of: pack), to: "forged.avpack.json")
 
         #expect(try await vault.audit(path, by: .manifest(manifest)).gravestError == nil)

@@ -37,6 +37,14 @@ public struct PathPattern: Sendable, Hashable {
 
     private init() { (literals, gaps, parts, isName) = ([], [.any], [.star(.any)], false) }
 
+    /// Matches one path, whatever characters it has, and what is below it.
+    init(exactly path: [UInt8]) {
+        literals = path
+        gaps = Array(repeating: .none, count: path.count + 1)
+        parts = path.map(Part.literal)
+        isName = false
+    }
+
     /// Throws `.usage` for an empty or unsupported pattern.
     public init(_ text: String) throws(VaultError) {
         var bytes = Array(text.utf8)[...]

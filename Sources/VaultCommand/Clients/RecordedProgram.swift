@@ -1,0 +1,87 @@
+import AssetVault
+import Subprocess
+import Synchronization
+import SystemPackage
+import VaultBase
+import VaultFileSystem
+
+/// Runs a program as a child, and records which files of the packs in access are opened meanwhile.
+struct RecordedProgram: Sendable {
+    let command: [String]
+    let variables: [String: String]
+    let record: FilePath
+
+    /// How often events are taken from the kernel, whose queue holds 16384 of them.
+    private static let interval = Duration.milliseconds(20)
+    /// The file is written again so often, at most: a program that is stopped leaves what was recorded before.
+    private static let saveInterval = Duration.seconds(1)
+
+    /// Returns the program's exit code; 128 and the signal's number where one ended it.
+    func run(with access: ResourceAccess) async throws(VaultError) -> Int32 {
+        var recorder = try await AccessRecorder(of: access)
+        let ended = Ended()
+        let program = Task { @concurrent in
+            defer { ended.note() }
+            return await outcome(of: start)
+        }
+        var isSaved = false
+        var saved = ContinuousClock.now
+        while !ended.isNoted {
+            if try recorder.update() { isSaved = false }
+            if !isSaved, ContinuousClock.now - saved > Self.saveInterval {
+                try save(recorder.list)
+                (isSaved, saved) = (true, .now)
+            }
+            try? await Task.sleep(for: Self.interval)
+        }
+        let status = try await program.value.get()
+        _ = try recorder.update()
+        try save(recorder.list)
+        if recorder.isIncomplete {
+            Console.note("the system dropped events: files may be missing in \(record)")
+        }
+        Console.note("recorded \(recorder.paths.count.counting("file")) in \(record)")
+        return status
+    }
+
+    private func save(_ list: [UInt8]) throws(VaultError) {
+        try DurableFile.write(list.span, to: record, permissions: 0o644, replacing: true)
+    }
+
+    private func start() async throws(VaultError) -> Int32 {
+        let program = command.first ?? ""
+        let empty = try OpenFile(device: "/dev/null")
+        let input =
+            InheritedSecrets.isStandardInputTaken ? empty.descriptor : FileDescriptor.standardInput.rawValue
+        do {
+            let result = try await Subprocess.run(
+                program.contains("/") ? .path(FilePath(program)) : .name(program),
+                arguments: Arguments(Array(command.dropFirst())), environment: environment,
+                input: .fileDescriptor(FileDescriptor(rawValue: input), closeAfterSpawningProcess: false),
+                output: .currentStandardOutput, error: .currentStandardError)
+            return switch result.terminationStatus {
+            case .exited(let code): code
+            case .signaled(let number): 128 + number
+            }
+        } catch {
+            throw VaultError(
+                .missing, "it can't be started", at: program, remedy: "check its name and PATH")
+        }
+    }
+
+    /// Without the secrets that this process got.
+    private var environment: Environment {
+        var changes: [Environment.Key: String?] = [:]
+        for name in InheritedSecrets.variables { changes[Environment.Key(stringLiteral: name)] = .some(nil) }
+        for (name, value) in variables { changes[Environment.Key(stringLiteral: name)] = value }
+        return .inherit.updating(changes)
+    }
+}
+
+/// Whether the program has ended.
+private final class Ended: Sendable {
+    private let flag = Mutex(false)
+
+    var isNoted: Bool { flag.withLock { $0 } }
+    func note() { flag.withLock { $0 = true } }
+}
