@@ -154,15 +154,8 @@ extension PackDownload {
                 var others = reusable.sources(with: try assembly.missingPieces())
                 try await assembly.reuse(from: { others.next() }, progress: { _ in })
             }
-            guard let wanted = try assembly.wanted() else { return }
-            let before = assembly.receivedLength
-            try budget.takeRequest()
-            do throws(TransferFailure) {
-                let answer = try await ask(for: wanted, of: assembly)
-                try await take(answer, for: wanted, into: &assembly) { _ in }
-            } catch {
-                try await recover(from: error, in: &assembly, receivedBefore: before)
-            }
+            guard try assembly.wanted() != nil else { return }
+            try await transfer(into: &assembly) { _ in }
         }
     }
 }

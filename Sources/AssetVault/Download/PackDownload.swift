@@ -99,7 +99,7 @@ struct PackDownload {
 
     /// Requests what is wanted, the tail alone and then pieces. On far lines most of the time passes between a request and its response,
     /// so the next ones are made meanwhile. Ends at the first failure, and recovers from it.
-    private mutating func transfer(
+    mutating func transfer(
         into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(VaultError) {
         let remote = remote
