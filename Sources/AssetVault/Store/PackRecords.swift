@@ -66,6 +66,14 @@ struct PackRecords: Sendable {
         try optional(record(of: id), ignoring: .corrupt)
     }
 
+    /// Whether another version of a pack is loaded.
+    func isUpdate(_ pack: PackManifest) -> Bool {
+        guard let record = try? record(of: pack.id), !record.isRemoved, let loaded = record.loaded else {
+            return false
+        }
+        return loaded.pack.sha256 != pack.sha256
+    }
+
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
         var next = role == .app ? record : record.withoutAppFields
         next.generation += 1
