@@ -263,10 +263,8 @@ public actor VaultClient {
         let awaited = Set(report.awaitingKey.map(\.id))
         return packs.contains { pack in
             guard !pack.tags.isEmpty else { return false }
-            guard let loaded = (try? storeAccess.records.record(of: pack.id))?.loaded else {
-                return !awaited.contains(pack.id)
-            }
-            return loaded.pack.sha256 != pack.sha256
+            let loaded = storeAccess.records.loadedDigest(of: pack.id)
+            return loaded != pack.sha256 && (loaded != nil || !awaited.contains(pack.id))
         }
     }
 

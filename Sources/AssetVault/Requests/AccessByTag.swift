@@ -78,7 +78,15 @@ extension VaultClient {
             }
             try await requireNoneAwaitsKey(of: selected.offers.map(\.pack.id))
             guard let loaded = try await store.loadedPacks(selected.offers.map(\.pack)) else { return nil }
+            if !loaded.areAsListed, isOvertaken(selected) { return nil }
             return try await store.grant(loaded, tags, within: limit)
+        }
+    }
+
+    /// Whether another process has updated one of the packs by a newer listing meanwhile.
+    private func isOvertaken(_ selected: SelectedPacks) -> Bool {
+        selected.offers.contains { offer in
+            (try? storeAccess.records.record(of: offer.pack.id)).map { $0.listing > offer.listing } ?? false
         }
     }
 

@@ -154,14 +154,15 @@ extension SiteView {
 }
 
 extension SiteView {
-    /// The other packs of which another version is loaded, and that share a tag with some packs which are updated, also through others.
+    /// The other packs of which another version is loaded, and that share a tag with some packs which are loaded now, also through others.
     func updates(
         belongingTo packs: [PackManifest], in records: PackRecords
     ) async throws(VaultError) -> [LocatedPack] {
-        guard missingNames == nil else { return [] }
         var known = Set(packs.map(\.id))
+        guard missingNames == nil, try records.ids().contains(where: { !known.contains($0) }) else { return [] }
         var others: [LocatedPack] = []
-        var next = Set(packs.filter(records.isUpdate).flatMap(\.tags))
+        var next = Set(
+            packs.filter { records.loadedDigest(of: $0.id) != $0.sha256 }.flatMap(\.tags))
         var looked: Set<String> = []
         while !next.isEmpty {
             looked.formUnion(next)

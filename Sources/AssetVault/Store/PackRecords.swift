@@ -67,11 +67,12 @@ struct PackRecords: Sendable {
     }
 
     /// Whether another version of a pack is loaded.
-    func isUpdate(_ pack: PackManifest) -> Bool {
-        guard let record = try? record(of: pack.id), !record.isRemoved, let loaded = record.loaded else {
-            return false
-        }
-        return loaded.pack.sha256 != pack.sha256
+    func isUpdate(_ pack: PackManifest) -> Bool { loadedDigest(of: pack.id).map { $0 != pack.sha256 } ?? false }
+
+    /// The digest of the version that is loaded.
+    func loadedDigest(of id: PackID) -> SHA256Digest? {
+        guard let record = try? record(of: id), !record.isRemoved else { return nil }
+        return record.loaded?.pack.sha256
     }
 
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
