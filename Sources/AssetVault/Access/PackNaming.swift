@@ -50,7 +50,7 @@ extension VaultStore {
 
     func shown(_ update: StatusUpdate) -> StatusUpdate {
         guard let names else { return update }
-        return update.named({ names.shownID(of: $0) }) { names.naming($0) }
+        return update.named({ names.shownID(of: $0) }, { names.naming($0) })
     }
 
     func shown(_ pack: PackAwaitingKey) -> PackAwaitingKey {

@@ -34,7 +34,11 @@ struct PlannedSet: Sendable {
             let group = groups.first(with: place)
             if sets[group] == nil { order.append(group) }
             var found = sets[group] ?? (PlannedSet(), areTogether)
-            if change.isBrought { found.set.packs.append(change.pack) } else { found.set.missing.append(change.pack) }
+            if change.isBrought {
+                found.set.packs.append(change.pack)
+            } else {
+                found.set.missing.append(change.pack)
+            }
             if change.isUpdate { found.isUpdate = true }
             sets[group] = found
         }

@@ -123,10 +123,11 @@ extension VaultStore {
         let present = try await loadedPacks(packs)
         if let present, present.areAsListed { return try await grant(present, tags, within: limit) }
         // An update is not complete: what is loaded may be all packs of the tags in an earlier state.
-        let earlier = try await storedSite.firstEarlier(before: view) { earlier throws(VaultError) in
+        let earlier = try await storedSite.firstEarlier(before: view) {
+            (earlier: SiteView) async throws(VaultError) -> LoadedPacks? in
             guard let found = try await earlier.storedPacks(with: tags), found.unknownTags.isEmpty,
                 let loaded = try await loadedPacks(found.offers.map(\.pack)), loaded.areAsListed
-            else { return LoadedPacks?.none }
+            else { return nil }
             return loaded
         }
         guard let loaded = earlier ?? present else { return nil }

@@ -159,7 +159,9 @@ extension SiteView {
         belongingTo packs: [PackManifest], in records: PackRecords
     ) async throws(VaultError) -> [LocatedPack] {
         var known = Set(packs.map(\.id))
-        guard missingNames == nil, try records.ids().contains(where: { !known.contains($0) }) else { return [] }
+        guard missingNames == nil, try records.ids().contains(where: { !known.contains($0) }) else {
+            return []
+        }
         var others: [LocatedPack] = []
         var next = Set(
             packs.filter { records.loadedDigest(of: $0.id) != $0.sha256 }.flatMap(\.tags))

@@ -92,7 +92,9 @@ extension SiteView {
 
     /// Keeps the names for work without the site.
     func keepNames(in store: StoreAccess) throws(VaultError) {
-        guard hasOpaqueNames != nil, let storedNames, try storedNames != StoredNames(of: store) else { return }
+        guard hasOpaqueNames != nil, let storedNames, try storedNames != StoredNames(of: store) else {
+            return
+        }
         try storedNames.save(in: store.layout)
     }
 

@@ -56,7 +56,7 @@ struct PackInstaller: Sendable {
         }
         guard try !FileSystem.exists(version) else {
             let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
-            let state = try await store.withLock { () throws(VaultError) in
+            let state = try await store.withLock { () throws(VaultError) -> PackState in
                 guard try FileSystem.exists(version) else {
                     throw .supersededByAnotherProcess(pack.id, in: layout)
                 }
@@ -68,7 +68,7 @@ struct PackInstaller: Sendable {
         let tree = try await write(source, of: pack, arriving: arriving, restingOn: basis, progress: progress)
         let fingerprint = tree.fingerprint
         StagingStep.treeWritten.reached()
-        let state = try await store.withLock(tree) { tree throws(VaultError) in
+        let state = try await store.withLock(tree) { tree throws(VaultError) -> PackState in
             if try !FileSystem.exists(version) {
                 try pack.save(beside: version)
                 StagingStep.manifestSaved.reached()
@@ -180,7 +180,9 @@ struct PackInstaller: Sendable {
             for pack in packs {
                 let record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
                 if record.isRemoved || record.loaded?.pack.sha256 == pack.sha256 { continue }
-                guard let ready = record.ready?.version, ready.pack.sha256 == pack.sha256 else { return false }
+                guard let ready = record.ready?.version, ready.pack.sha256 == pack.sha256 else {
+                    return false
+                }
                 versions[pack.id] = ready.name
             }
             try VersionSwitch(to: versions).run(in: layout)

@@ -74,7 +74,8 @@ extension StagingRun {
                     reported(
                         .failure(
                             error.with(
-                                problem: "\(error.problem), for the \(count) packs of a set, which are updated together"
+                                problem:
+                                    "\(error.problem), for the \(count) packs of a set, which are updated together"
                             )), of: first.id))
                 for pack in set.packs.dropFirst() {
                     stager.observer(.held(pack.id, by: first.id))

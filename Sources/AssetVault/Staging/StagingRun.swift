@@ -190,7 +190,8 @@ struct StagingRun: Sendable {
         guard let count = stager.sets.count(with: id), !error.isCancellation else { return .failure(error) }
         return .failure(
             error.with(
-                problem: "\(error.problem); until it is here, none of the \(count) packs of its set is updated"))
+                problem:
+                    "\(error.problem); until it is here, none of the \(count) packs of its set is updated"))
     }
 
     private func reportDeferred(_ id: PackID) -> Outcome {

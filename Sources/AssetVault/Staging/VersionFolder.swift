@@ -37,7 +37,9 @@ struct VersionFolder: ~Copyable {
 
     private func linkedName() throws(VaultError) -> String? {
         do throws(VaultError) {
-            guard let name = try layout.liveName(of: id, in: folder)?.lastComponent?.string else { return nil }
+            guard let name = try layout.liveName(of: id, in: folder)?.lastComponent?.string else {
+                return nil
+            }
             return try folder.status(of: name) == nil ? nil : name
         } catch {
             guard error.category != .io else { throw error }

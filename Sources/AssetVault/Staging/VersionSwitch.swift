@@ -18,7 +18,8 @@ struct VersionSwitch {
     func run(in layout: StoreLayout) throws(VaultError) {
         guard !versions.isEmpty else { return }
         try Self.complete(in: layout)
-        let json = JSONObject(lastWins: versions.map { ($0.key.description, .string($0.value.text)) })
+        let json = JSONObject(
+            lastWins: versions.map { ($0.key.description, JSONValue.string($0.value.text)) })
         try DurableFile.write(
             JSONValue.object(json).compact().span, to: layout.versionSwitch,
             permissions: AreaPermissions.permanent.files, replacing: true)
@@ -55,7 +56,8 @@ struct VersionSwitch {
     /// Nil where no switch is under way.
     private static func saved(in layout: StoreLayout) throws(VaultError) -> VersionSwitch? {
         let path = layout.versionSwitch
-        guard let bytes = try optional(DurableFile.read(path, limit: limit), ignoring: .missing) else {
+        guard let bytes = try optional(DurableFile.read(path, limit: limit), ignoring: .missing, .corrupt)
+        else {
             return nil
         }
         guard let json = try? JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)

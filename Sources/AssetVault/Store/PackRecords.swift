@@ -67,7 +67,9 @@ struct PackRecords: Sendable {
     }
 
     /// Whether another version of a pack is loaded.
-    func isUpdate(_ pack: PackManifest) -> Bool { loadedDigest(of: pack.id).map { $0 != pack.sha256 } ?? false }
+    func isUpdate(_ pack: PackManifest) -> Bool {
+        loadedDigest(of: pack.id).map { $0 != pack.sha256 } ?? false
+    }
 
     /// The digest of the version that is loaded.
     func loadedDigest(of id: PackID) -> SHA256Digest? {

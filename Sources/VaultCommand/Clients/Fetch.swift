@@ -173,7 +173,8 @@ struct DownloadReport: Report {
         let shortage =
             written > free
             ? ["the disk has \(written - free) bytes too few for that: free some space, or remove packs"] : []
-        return ["\(bytes) bytes in all are to be downloaded, and \(written) written"] + sets.map(\.words) + shortage
+        return ["\(bytes) bytes in all are to be downloaded, and \(written) written"] + sets.map(\.words)
+            + shortage
     }
 
     private var sets: [DownloadSet] {

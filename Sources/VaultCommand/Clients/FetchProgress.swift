@@ -158,7 +158,8 @@ struct UpdatePrinter: ~Copyable {
         let missingKey = locked.first { $0.id == id }?.error.problem
         if let missing = held.removeValue(forKey: id) {
             let place = state == .toBeTransferred ? "its new version is ready, and" : "it"
-            return Console.note("held  \(id): \(place) is used only together with \(missing), which is missing")
+            return Console.note(
+                "held  \(id): \(place) is used only together with \(missing), which is missing")
         }
         switch state {
         case .toBeTransferred:

@@ -30,7 +30,9 @@ import Testing
             try sets([("a", ["one"], .update), ("b", ["two"], .update), ("c", ["one"], .update)]) == ["ac"])
         // Through a third one, in whatever order.
         #expect(
-            try sets([("a", ["one"], .update), ("b", ["two"], .new), ("c", ["two", "one"], .update)]) == ["abc"]
+            try sets([("a", ["one"], .update), ("b", ["two"], .new), ("c", ["two", "one"], .update)]) == [
+                "abc"
+            ]
         )
         #expect(
             try sets([
@@ -52,7 +54,9 @@ import Testing
 
     @Test func aWholeSelection() throws {
         #expect(
-            try sets([("a", ["one"], .new), ("b", [], .update), ("c", [], .new)], areTogether: true) == ["abc"])
+            try sets([("a", ["one"], .new), ("b", [], .update), ("c", [], .new)], areTogether: true) == [
+                "abc"
+            ])
         #expect(try sets([("a", ["one"], .new)], areTogether: true).isEmpty)
     }
 }

@@ -212,7 +212,9 @@ extension RequestModel {
     /// All that nobody has or wants goes, and nothing else.
     private func complaints(aboutPurgeOf removed: [String], _ judged: Judged) -> [String] {
         var found: [String] = []
-        let touched = judged.others.reduce(Set<PackID>()) { $0.union(wanted($1.move)).union(updatable($1.move)) }
+        let touched = judged.others.reduce(Set<PackID>()) {
+            $0.union(wanted($1.move)).union(updatable($1.move))
+        }
         let held = Set(accesses.flatMap(\.versions.keys))
         for (id, pack) in site.packs {
             let isRemoved = removed.contains(id.description)

@@ -64,7 +64,8 @@ import Testing
             let store = world["links \(number)"]
             try await world.copy("store", to: "links \(number)")
             #expect(
-                try await world.fetch("--all", into: store, dyingAt: "versionSwitched:\(number)").exitCode == 137)
+                try await world.fetch("--all", into: store, dyingAt: "versionSwitched:\(number)").exitCode
+                    == 137)
             // It changes another pack, and is killed as soon as it recovers.
             _ = try await world.run("remove game/level1 --store \(store)", dyingAt: "switchEnded:1")
             let texts = try ["level2", "level3"].map { name in
