@@ -295,6 +295,26 @@ import VaultTransport
         }
     }
 
+    /// A request has locked its first packs when all of them are updated.
+    @Test func anUpdateWhileARequestLocksItsPacks() async throws {
+        let records = StoreAccess(layout: world.layout, role: .app).records
+        func loaded(_ id: String) throws -> PackRecord.Loaded {
+            try #require(try records.record(of: PackID(id)).loaded)
+        }
+        let (first, last) = (try loaded("game/level2"), try loaded("game/level3"))
+        let tree = try Folder(opening: world.layout.version(last.pack, as: .opened))
+        #expect(try tree.tryLock(exclusive: true))
+        let store = world.place.store()
+        let access = Task { try await store.access(to: ["level2", "level3"]) }
+        for _ in 0..<500 {
+            guard try VersionFolder(of: first.pack.id, in: world.layout)?.isFree(first) == true else { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        _ = try await update()
+        tree.unlock()
+        #expect(try await access.value?.leases.map(\.version) == [2, 2, 2])
+    }
+
     private static func releases(seenIn store: VaultStore, until isDone: Flag) async throws -> Set<Int> {
         var seen: Set<Int> = []
         while true {
