@@ -20,13 +20,11 @@ import Testing
     }
 
     /// The steps at which it is killed, and whether the set is live by then.
-    private static let kills: [(step: String, isLive: Bool)] =
-        [("manifestSaved:2", false), ("versionRenamed:3", false)]
-        + (1...3).map { ("readyRecorded:\($0)", false) }
-        + [("switchSaved:1", true)]
-        + (1...3).map { ("versionSwitched:\($0)", true) }
-        + [("switchEnded:1", true)]
-        + (1...3).map { ("activationRecorded:\($0)", true) }
+    private static let kills: [(step: String, isLive: Bool)] = {
+        let before = ["manifestSaved:2", "versionRenamed:3"] + (1...3).map { "readyRecorded:\($0)" }
+        let after = (1...3).flatMap { ["versionSwitched:\($0)", "activationRecorded:\($0)"] }
+        return before.map { ($0, false) } + (["switchSaved:1", "switchEnded:1"] + after).map { ($0, true) }
+    }()
 
     /// What a program reads that gets access to both tags without any network.
     private func read(_ store: String) async throws -> String {
