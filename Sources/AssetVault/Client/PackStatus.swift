@@ -150,8 +150,8 @@ public struct FetchReport: Sendable, Equatable {
     public internal(set) var loaded: [PackID] = []
     /// Wait for their key; nothing failed.
     public internal(set) var awaitingKey: [PackAwaitingKey] = []
-    /// Downloaded, and not in use before all of their set is: another pack of it failed or waits for its key. Earlier versions stay in
-    /// use, and the next fetch continues.
+    /// Not in use before all of their set is: another pack of it failed, waits for its key or was not downloaded. Earlier versions stay
+    /// in use, and the next fetch continues.
     public internal(set) var held: [PackID] = []
     /// Left for a network that is not metered.
     public internal(set) var deferred: [PackID] = []

@@ -29,8 +29,8 @@ public enum StatusUpdate: Sendable, Equatable {
     /// None of the given keys opens the pack. A final update follows: it waits in shared storage, it was not downloaded
     /// (`.absent`), or an earlier version stays in use.
     case awaitingKey(PackID, VaultError)
-    /// The pack is ready, and stays out of use until another pack of its set is, which failed or waits for its key. A final update
-    /// follows; an earlier version stays in use.
+    /// The pack stays out of use until another pack of its set is here, which failed, waits for its key or was not downloaded. A final
+    /// update follows; an earlier version stays in use.
     case held(PackID, by: PackID)
     /// The pack is staged as far as possible: loaded, or waiting for its key.
     case finished(PackID, PackState)

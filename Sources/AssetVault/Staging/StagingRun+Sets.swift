@@ -53,14 +53,16 @@ extension StagingRun {
         (try? stager.store.records.record(of: id))?.loaded == nil ? .absent : .loaded
     }
 
-    /// Before anything of a set is downloaded: the disk must have room for all of it beside the versions before. Returns the outcomes of
-    /// the packs of sets for which it has not.
-    func refuseSetsWithoutRoom(
-        of plan: Plan, _ offers: [PackID: LocatedPack]
-    ) async throws(VaultError) -> [Outcome] {
+    /// Before anything of a set is downloaded: all of it must be brought now, and the disk must have room for it beside the versions
+    /// before. Returns the outcomes of the packs of other sets.
+    func refuseSets(of plan: Plan, _ offers: [PackID: LocatedPack]) async throws(VaultError) -> [Outcome] {
         guard stager.opensPacks else { return [] }
         var refused: [Outcome] = []
         for set in plan.sets {
+            if let missing = set.missing.first {
+                refused += set.packs.map { notBegun($0.id, without: missing.id) }
+                continue
+            }
             do throws(VaultError) {
                 try await stager.makeRoom(for: set.packs.compactMap { offers[$0.id] })
             } catch {
@@ -70,22 +72,19 @@ extension StagingRun {
                     continue
                 }
                 let count = set.packs.count
-                refused.append(
-                    reported(
-                        .failure(
-                            error.with(
-                                problem:
-                                    "\(error.problem), for the \(count) packs of a set, which are updated together"
-                            )), of: first.id))
-                for pack in set.packs.dropFirst() {
-                    stager.observer(.held(pack.id, by: first.id))
-                    var outcome = reported(.success(loadedState(of: pack.id)), of: pack.id)
-                    outcome.heldBy = first.id
-                    refused.append(outcome)
-                }
+                let problem = "\(error.problem), for the \(count) packs of a set, which are updated together"
+                refused.append(reported(.failure(error.with(problem: problem)), of: first.id))
+                refused += set.packs.dropFirst().map { notBegun($0.id, without: first.id) }
             }
         }
         return refused
+    }
+
+    private func notBegun(_ id: PackID, without missing: PackID) -> Outcome {
+        stager.observer(.held(id, by: missing))
+        var outcome = reported(.success(loadedState(of: id)), of: id)
+        outcome.heldBy = missing
+        return outcome
     }
 }
 

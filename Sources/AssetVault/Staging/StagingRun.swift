@@ -52,7 +52,7 @@ struct StagingRun: Sendable {
             transfers.map { ($0.pack.id, $0.precedence) }
                 + plan.downloads.map { ($0.pack.id, $0.precedence) },
             uniquingKeysWith: { first, _ in first })
-        let refused = try await refuseSetsWithoutRoom(of: plan, offered)
+        let refused = try await refuseSets(of: plan, offered)
         let refusedIDs = Set(refused.map(\.id))
         let outcomes = try await run(
             ids.filter { !refusedIDs.contains($0) }.map {
