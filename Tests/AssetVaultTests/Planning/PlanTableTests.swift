@@ -44,6 +44,7 @@ extension Plan {
             case .pack: result = StoredPack(id: stored.id)
             case .file(let file):
                 switch file.stage {
+                case .ready: result.ready = nil
                 case .waiting: result.waiting = nil
                 case .downloaded: result.downloaded = nil
                 case .partial: result.partial = nil
@@ -53,6 +54,7 @@ extension Plan {
         if let whole = downloads.first?.pack ?? transfers.first?.pack {
             if downloads.first?.reason == .adoptedPartial { result.partial = nil }
             switch transfers.first?.stage {
+            case .ready: result.ready = nil
             case .waiting: result.waiting = nil
             case .downloaded: result.downloaded = nil
             case .partial, nil: break
