@@ -46,7 +46,8 @@ import VaultTransport
     /// The host fails for a pack, and for no other.
     private func fail(_ id: String, _ answer: FaultServer.Answer = .status(404)) {
         let name = "." + id.dropFirst("game/".count) + ".avpack"
-        world.answer { $0.path.hasSuffix(name) ? answer : .file }
+        // Behind the digest.
+        world.answer { $0.path.split(separator: "/").last?.drop { $0 != "." } == name[...] ? answer : .file }
     }
 
     private func succeed() { world.answer { _ in .file } }
@@ -295,24 +296,29 @@ import VaultTransport
         }
     }
 
-    /// A request has locked its first packs when all of them are updated.
+    /// A request has locked the first of its packs when all of them become live.
     @Test func anUpdateWhileARequestLocksItsPacks() async throws {
-        let records = StoreAccess(layout: world.layout, role: .app).records
-        func loaded(_ id: String) throws -> PackRecord.Loaded {
-            try #require(try records.record(of: PackID(id)).loaded)
-        }
-        let (first, last) = (try loaded("game/level2"), try loaded("game/level3"))
+        fail("game/level3")
+        _ = try await update()
+        let access = StoreAccess(layout: world.layout, role: .app)
+        func record(_ id: String) throws -> PackRecord { try access.records.record(of: PackID(id)) }
+        let first = try #require(try record("game/level2").loaded)
+        let last = try #require(try record("game/level2.level3").loaded)
         let tree = try Folder(opening: world.layout.version(last.pack, as: .opened))
         #expect(try tree.tryLock(exclusive: true))
         let store = world.place.store()
-        let access = Task { try await store.access(to: ["level2", "level3"]) }
+        let begun = Task { try await store.access(to: ["level2"]) }
         for _ in 0..<500 {
             guard try VersionFolder(of: first.pack.id, in: world.layout)?.isFree(first) == true else { break }
             try await Task.sleep(for: .milliseconds(10))
         }
-        _ = try await update()
+        let installer = PackInstaller(store: access, space: DiskSpace(store: access), sets: PackSets())
+        let ready = try ["game/level2", "game/level2.level3"].map { id in
+            try #require(try record(id).ready?.version.pack)
+        }
+        #expect(try await installer.activateTogether(ready))
         tree.unlock()
-        #expect(try await access.value?.leases.map(\.version) == [2, 2, 2])
+        #expect(try await begun.value?.leases.map(\.version) == [2, 2])
     }
 
     private static func releases(seenIn store: VaultStore, until isDone: Flag) async throws -> Set<Int> {

@@ -31,7 +31,7 @@ import Testing
     @Test func theTableIsComplete() {
         let keys = Set(PlanTable.cases.map { "\($0.policy) \($0.stored) \($0.trigger)" })
         #expect(keys.count == PlanTable.cases.count)
-        #expect(keys.count == 3 * 20 * 6)
+        #expect(keys.count == 3 * 22 * 6)
     }
 }
 
