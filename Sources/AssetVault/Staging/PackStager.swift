@@ -72,6 +72,7 @@ struct PackStager: Sendable {
         if opensPacks, let ready = record.ready, ready.version.pack.sha256 == pack.sha256,
             isForm(ready.version.form), store.journal.isUnchanged(ready)
         {
+            observer(.transferring(pack.id))
             return try await installer.take(ready, as: pack, listedBy: offer.listing)
         }
         if let waiting = try await verifiedWaitingPack(pack, listedBy: offer.listing) {
@@ -131,6 +132,7 @@ struct PackStager: Sendable {
         let record = try store.records.record(of: id)
         try await recordForm(in: record, of: id)
         if let ready = record.ready, store.journal.isUnchanged(ready) {
+            observer(.transferring(id))
             return try await installer.take(ready, as: ready.version.pack, listedBy: record.listing)
         }
         if let keys, let waiting = record.waiting {
