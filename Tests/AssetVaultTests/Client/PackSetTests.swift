@@ -92,7 +92,7 @@ import VaultTransport
 
     // MARK: - Interruptions
 
-    @Test(arguments: PackSetTests.set, [PackForm.opened, .sealed])
+    @Test(arguments: zip(PackSetTests.set + ["game/level2"], [PackForm.opened, .opened, .opened, .sealed]))
     func aHostThatFails(missing: String, form: PackForm) async throws {
         if form == .sealed { _ = try await update(world.client { $0.form = .sealed }) }
         if form == .sealed { try await publish(3) }
