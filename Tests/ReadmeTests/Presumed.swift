@@ -39,5 +39,6 @@ func platformKey() -> SecretBytes { SecretBytes(copying: Span()) }
 func load(fileDescriptor: Int32) throws {}
 func offerToBuy(_ pack: PackID) {}
 func tryLater() {}
+func askToTryAgain(_ errors: [VaultError]) {}
 func askForRoom(_ error: VaultError) {}
 func show(_ error: VaultError) {}

@@ -29,7 +29,7 @@ public final class PackLease: Sendable {
     /// How long to try again while updates are faster.
     private static let patience = Duration.seconds(10)
 
-    /// The version that `current` leads to. Throws `.missing` where the pack is not loaded.
+    /// The version that is live. Throws `.missing` where the pack is not loaded.
     static func acquire(_ id: PackID, named name: PackID, in layout: StoreLayout) async throws(VaultError)
         -> PackLease
     {
@@ -37,7 +37,7 @@ public final class PackLease: Sendable {
         var lost: String?
         while true {
             guard let home = try optional(Folder(opening: layout.home(of: id)), ignoring: .missing),
-                let target = try home.readLink("current")
+                let target = try layout.liveName(of: id, in: home)
             else { throw .notLoaded(name, at: layout.current(of: id)) }
             guard let version = VersionName(target.string) else {
                 throw VaultError(
@@ -84,6 +84,14 @@ public final class PackLease: Sendable {
     }
 
     deinit { staged.unlock() }
+
+    /// Whether the version is still the live one.
+    func isLive(in layout: StoreLayout) throws(VaultError) -> Bool {
+        guard let home = try optional(Folder(opening: layout.home(of: listedID)), ignoring: .missing) else {
+            return false
+        }
+        return try layout.liveName(of: listedID, in: home)?.string == root.lastComponent?.string
+    }
 }
 
 extension PackLease {

@@ -50,7 +50,7 @@ extension VaultStore {
 
     func shown(_ update: StatusUpdate) -> StatusUpdate {
         guard let names else { return update }
-        return update.named(names.shownID(of: update.id)) { names.naming($0) }
+        return update.named({ names.shownID(of: $0) }, { names.naming($0) })
     }
 
     func shown(_ pack: PackAwaitingKey) -> PackAwaitingKey {
@@ -130,7 +130,7 @@ extension VaultStore {
     ) async throws(VaultError) -> VaultError? {
         let failure = try await openTable(by: stager, in: batch)
         try await stager.storedView?.follow(storedNames)
-        try await stager.storedView?.keepNames(in: storeAccess)
+        try stager.storedView?.keepNames(in: storeAccess)
         return failure
     }
 

@@ -45,7 +45,7 @@ struct BroughtPacks {
     private func shown(
         _ record: PackRecord, with listed: PackManifest, within budget: inout StoreArea.Budget
     ) -> PackRecord {
-        let present = [record.loaded?.pack.sha256, record.waiting?.sha256]
+        let present = record.versions.map(\.pack.sha256) + [record.waiting?.sha256].compactMap(\.self)
         guard !record.isRemoved, !present.contains(listed.sha256),
             record.loaded.map({ $0.pack.version < listed.version }) ?? true
         else { return record }

@@ -61,7 +61,8 @@ public struct LoadingProgress: Sendable, Hashable {
         case .deferred:
             set(nil, of: update.id)
             return true
-        case .planned, .began, .sentWhole, .diskSpaceLow, .verifying, .awaitingKey, .finished, .failed: break
+        case .planned, .began, .sentWhole, .diskSpaceLow, .verifying, .awaitingKey, .held, .finished, .failed:
+            break
         }
         guard part != packs[update.id] else { return false }
         set(part, of: update.id)

@@ -10,8 +10,8 @@ public enum PackState: Sendable, Hashable {
     case downloading(bytes: UInt64, total: UInt64)
     /// Complete and verified, still in ephemeral storage.
     case downloaded
-    /// Verified in shared storage, not opened yet: its key is missing, or no process has opened it so far. `status` prints
-    /// "waiting".
+    /// Verified, not ready for use yet: it waits in shared storage for its key, or for a process to open it; or it waits for the others of
+    /// its set. `status` prints "waiting".
     case toBeTransferred
     /// A process writes it to permanent storage.
     case opening
@@ -65,7 +65,7 @@ extension PackAvailability {
             }
         } else if record.waiting != nil, !record.isRemoved {
             self = .awaitingKey
-        } else if isArriving, !record.isRemoved {
+        } else if isArriving || record.ready != nil, !record.isRemoved {
             self = .downloading
         } else {
             guard case .listed = listing else { return nil }
@@ -86,6 +86,8 @@ public struct PackStatus: Sendable, Hashable {
     public let form: PackForm?
     /// The version that waits in shared storage.
     public let waitingVersion: UInt64?
+    /// The version that becomes ready for use together with the others of its set.
+    public let readyVersion: UInt64?
     /// It may be removed when disk space is needed: the app said so (``VaultStore/declarePurgeable(_:)``), another variant
     /// of it serves the device, or it is an on-demand pack of a resource tree.
     public let isPurgeable: Bool
@@ -118,6 +120,7 @@ extension PackStatus {
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
         waitingVersion = record.waiting?.version
+        readyVersion = record.ready?.version.pack.version
         isPurgeable = record.purgeReason != nil
         isRemoved = record.isRemoved
         state =
@@ -132,7 +135,7 @@ extension PackStatus {
                 case .whole: .downloaded
                 case .partial(let bytes): .downloading(bytes: bytes, total: arriving.length)
                 }
-            } else if record.waiting != nil {
+            } else if record.waiting != nil || record.ready != nil {
                 .toBeTransferred
             } else {
                 record.loaded == nil ? .absent : .loaded
@@ -147,6 +150,9 @@ public struct FetchReport: Sendable, Equatable {
     public internal(set) var loaded: [PackID] = []
     /// Wait for their key; nothing failed.
     public internal(set) var awaitingKey: [PackAwaitingKey] = []
+    /// Not in use before all of their set is: another pack of it failed, waits for its key or was not downloaded. Earlier versions stay
+    /// in use, and the next fetch continues.
+    public internal(set) var held: [PackID] = []
     /// Left for a network that is not metered.
     public internal(set) var deferred: [PackID] = []
     /// Why packs failed, and which parts of the site could not be verified; the first one is the most important. Earlier versions stay
@@ -158,6 +164,7 @@ public struct FetchReport: Sendable, Equatable {
         var report = self
         report.loaded = loaded.map(store.shownID)
         report.awaitingKey = awaitingKey.map(store.shown)
+        report.held = held.map(store.shownID)
         report.deferred = deferred.map(store.shownID)
         report.failed = failed.map(store.shown)
         return report

@@ -29,6 +29,9 @@ public enum StatusUpdate: Sendable, Equatable {
     /// None of the given keys opens the pack. A final update follows: it waits in shared storage, it was not downloaded
     /// (`.absent`), or an earlier version stays in use.
     case awaitingKey(PackID, VaultError)
+    /// The pack stays out of use until another pack of its set is here, which failed, waits for its key or was not downloaded. A final
+    /// update follows; an earlier version stays in use.
+    case held(PackID, by: PackID)
     /// The pack is staged as far as possible: loaded, or waiting for its key.
     case finished(PackID, PackState)
     case failed(PackID, VaultError)
@@ -37,15 +40,16 @@ public enum StatusUpdate: Sendable, Equatable {
         switch self {
         case .planned(let id, _, _), .began(let id), .progress(let id, _, _, _), .sentWhole(let id, _),
             .diskSpaceLow(let id, _), .deferred(let id), .verifying(let id, _, _), .opening(let id, _, _),
-            .transferring(let id), .awaitingKey(let id, _),
+            .transferring(let id), .awaitingKey(let id, _), .held(let id, _),
             .finished(let id, _), .failed(let id, _):
             id
         }
     }
 
     /// The same of the pack under another ID.
-    func named(_ id: PackID, _ naming: (VaultError) -> VaultError) -> StatusUpdate {
-        switch self {
+    func named(_ naming: (PackID) -> PackID, _ error: (VaultError) -> VaultError) -> StatusUpdate {
+        let id = naming(self.id)
+        return switch self {
         case .planned(_, let policy, let total): .planned(id, policy, total: total)
         case .began: .began(id)
         case .progress(_, let written, let bytes, let total):
@@ -56,9 +60,10 @@ public enum StatusUpdate: Sendable, Equatable {
         case .verifying(_, let bytes, let total): .verifying(id, bytes: bytes, total: total)
         case .opening(_, let bytes, let total): .opening(id, bytes: bytes, total: total)
         case .transferring: .transferring(id)
-        case .awaitingKey(_, let error): .awaitingKey(id, naming(error))
+        case .awaitingKey(_, let missingKey): .awaitingKey(id, error(missingKey))
+        case .held(_, let missing): .held(id, by: naming(missing))
         case .finished(_, let state): .finished(id, state)
-        case .failed(_, let error): .failed(id, naming(error))
+        case .failed(_, let failure): .failed(id, error(failure))
         }
     }
 

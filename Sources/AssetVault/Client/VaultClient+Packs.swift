@@ -92,7 +92,8 @@ extension VaultClient {
         var updated: [PackID] = []
         var withdrawn: [PackID] = []
         for (id, record) in try await store.brought.records() {
-            guard id.description != PackNames.packID, let present = record.waiting ?? record.loaded?.pack
+            guard id.description != PackNames.packID,
+                let present = record.waiting ?? record.ready?.version.pack ?? record.loaded?.pack
             else { continue }
             switch digests[store.listedID(of: id)] {
             case nil: withdrawn.append(store.shownID(of: id))

@@ -66,9 +66,17 @@ extension VaultClient {
             // The site may list it under another ID by now.
             let listed = offer.pack.id
             try await store.continueDecisions(on: [listed])
+            let others = try await currentView().updates(
+                belongingTo: [offer.pack], in: storeAccess.records)
+            let changes = ([offer] + others).map {
+                PlannedSet.Change(pack: $0.pack, isUpdate: true, isBrought: true)
+            }
+            var stager = stager
+            stager.sets = PackSets(PlannedSet.sets(of: changes, areTogether: false))
             // Not requested by the app: a pack that is removed meanwhile stays removed.
             let run = StagingRun(stager: stager, batch: work.makeBatch())
-            for outcome in try await run.run([StagingTask(id: listed, offer: offer)]) {
+            let tasks = ([offer] + others).map { StagingTask(id: $0.pack.id, offer: $0) }
+            for outcome in try await run.run(tasks) {
                 _ = try outcome.result.get()
             }
             let present = try await storeAccess.journal.state(of: listed).loaded?.pack.sha256

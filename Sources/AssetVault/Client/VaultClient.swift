@@ -88,7 +88,7 @@ public actor VaultClient {
     /// The store follows a view from now on: its choice of channel, app version and device, and its names.
     func follow(_ view: SiteView) async throws(VaultError) {
         try StoredClientChoice(of: storeAccess).record(view.choice)
-        try await view.keepNames(in: storeAccess)
+        try view.keepNames(in: storeAccess)
         store.viewedNames.withLock { $0 = nil }
     }
 
@@ -223,6 +223,7 @@ public actor VaultClient {
         within allowance: TransferAllowance, needsAll: Bool, reportingTo downloads: LoadingTracker
     ) async throws(VaultError) -> FetchReport {
         try await follow(view)
+        let selected = try await completed(selected, by: view)
         let trigger = PlanTrigger.app(selected.selection)
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
         var stored = try await storeAccess.inventory.storedPacks(
@@ -244,6 +245,8 @@ public actor VaultClient {
             observer(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
         if trigger.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
+        stager.sets = PackSets(plan.sets)
+        for set in plan.sets { stager.space.spared.formUnion((set.packs + set.missing).map(\.id)) }
         let run = StagingRun(stager: stager, batch: batch)
         let outcomes = try await run.run(plan, selected.offers, on: trigger)
         // A file that can't be removed costs disk space, and nothing else.
@@ -252,7 +255,28 @@ public actor VaultClient {
         if let variants = selected.variants {
             try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.candidateIDs)
         }
-        return report(of: plan, missingKeys, outcomes, among: selected)
+        let report = report(of: plan, missingKeys, outcomes, among: selected)
+        if !isBehind(plan.changing, report) { await view.noteWhole(in: storeAccess) }
+        return report
+    }
+
+    /// Whether a pack of a tag is not here as it is listed, for any reason but that its key was never here.
+    private func isBehind(_ packs: [PackManifest], _ report: FetchReport) -> Bool {
+        let awaited = Set(report.awaitingKey.map(\.id))
+        return packs.contains { pack in
+            guard !pack.tags.isEmpty else { return false }
+            let loaded = storeAccess.records.loadedDigest(of: pack.id)
+            return loaded != pack.sha256 && (loaded != nil || !awaited.contains(pack.id))
+        }
+    }
+
+    /// A selection of some packs, with the packs here that share a tag with an update: a tag is never updated in part.
+    func completed(
+        _ selected: SelectedPacks, by view: SiteView
+    ) async throws(VaultError) -> SelectedPacks {
+        guard case .only = selected.selection else { return selected }
+        return selected.adding(
+            try await view.updates(belongingTo: selected.offers.map(\.pack), in: storeAccess.records))
     }
 
     /// - Parameter keys: of the run.
@@ -281,6 +305,7 @@ public actor VaultClient {
             switch outcome.result {
             case .failure(let error): report.failed.append(error)
             case .success where outcome.isDeferred: report.deferred.append(outcome.id)
+            case .success where outcome.heldBy != nil: report.held.append(outcome.id)
             case .success(let state):
                 if let pack = offers[outcome.id]?.pack,
                     state == .toBeTransferred || outcome.missingKey != nil

@@ -14,6 +14,9 @@ public struct DownloadCost: Sendable, Hashable {
     /// Bytes that are written at most, and so the disk space that it takes beside what is there: of the sealed pack, or of files that
     /// are not linked to those of the version before.
     public let written: UInt64
+    /// The set with which it becomes ready for use, counted from 1: until then the disk has the new versions of all of them beside the
+    /// old ones. Nil for a pack that becomes ready by itself.
+    public let set: Int?
 }
 
 extension VaultClient {
@@ -38,12 +41,16 @@ extension VaultClient {
 
     private func findCosts(of selection: PackSelection) async throws(VaultError) -> [DownloadCost] {
         let view = try await updateListing()
-        let selected = try await select(selection, in: view)
+        let selected = try await completed(try await select(selection, in: view), by: view)
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun(for: selected.offers)
         let trigger = PlanTrigger.app(selected.selection)
         let plan = Plan(await planInput(for: selected, on: trigger, with: stored, using: keys))
         let offers = selected.offers.byID
+        var sets: [PackID: Int] = [:]
+        for (place, set) in plan.sets.enumerated() {
+            for pack in set.packs { sets[pack.id] = place + 1 }
+        }
         var stager = stager(with: keys, within: newAllowance)
         // It says what the allowance may be raised by.
         stager.network = networkGate
@@ -56,7 +63,7 @@ extension VaultClient {
                 costs.append(
                     DownloadCost(
                         id: store.shownID(of: offer.pack.id), version: offer.pack.version, cost: cost,
-                        written: written))
+                        written: written, set: sets[offer.pack.id]))
             } catch {
                 if Task.isCancelled { throw error }
                 firstError = firstError ?? error
@@ -70,13 +77,15 @@ extension VaultClient {
 extension PackStager {
     /// The cost of a download that is about to begin; nil where none is needed. The tail that is fetched for this is its beginning, so that
     /// nothing comes twice.
-    func costOfBeginning(_ offer: LocatedPack) async throws(VaultError) -> UpdateCost? {
+    func costOfBeginning(
+        _ offer: LocatedPack
+    ) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
         if case .whole = try file.arrival() { return nil }
         var download = newDownload(of: offer, to: file, trees: try treeUse(for: offer.pack.id))
-        return try await download.cost(of: file.claim()).transfer
+        return try await download.cost(of: file.claim())
     }
 
     /// The cost of downloading a pack now, and the bytes that are written; nil where no download is needed. Leaves no new file; an

@@ -15,6 +15,12 @@ struct Plan: Sendable {
     private(set) var locked: [PackManifest] = []
     /// Packs that are not downloaded because the network is metered and they were not requested.
     private(set) var deferred: [PackManifest] = []
+    /// Packs of the transfers and downloads that become live together.
+    private(set) var sets: [PlannedSet] = []
+    /// The packs that are to change, and whether another version is loaded.
+    private var changes: [(pack: PackManifest, isUpdate: Bool)] = []
+    /// All packs that are to change now or once they can: those of ``sets`` and others.
+    private(set) var changing: [PackManifest] = []
     private let network: NetworkPolicy
     /// The packs whose key is missing.
     private let lockedIDs: Set<PackID>
@@ -46,6 +52,7 @@ struct Plan: Sendable {
         transfers.sort { $0.priority < $1.priority }
         downloads.sort { $0.rank < $1.rank }
         refuseExcess(&limits, input.costs)
+        findSets(areTogether: input.policy.updatesTogether)
     }
 
     /// The usable files of a pack: none where its removal was begun.
@@ -87,8 +94,22 @@ struct Plan: Sendable {
                     pack: pack, priority: priority, reason: reason, replacedSize: loadedSize,
                     networkNeed: networkNeed, precedence: precedence))
         }
+        if need.isChange { changes.append((pack, stored.loaded != nil)) }
         limits.countInstalled(nextSize, of: pack)
         removeFiles(of: stored, except: need.stage)
+    }
+
+    /// A pack that was never loaded and whose key is missing is in none: others need not wait until the user has its key.
+    private mutating func findSets(areTogether: Bool) {
+        let brought = Set(transfers.map(\.pack.id) + downloads.map(\.pack.id))
+        let locked = Set(locked.map(\.id))
+        changes.removeAll { !$0.isUpdate && locked.contains($0.pack.id) }
+        changing = changes.map(\.pack)
+        sets = PlannedSet.sets(
+            of: changes.map {
+                PlannedSet.Change(
+                    pack: $0.pack, isUpdate: $0.isUpdate, isBrought: brought.contains($0.pack.id))
+            }, areTogether: areTogether)
     }
 
     private mutating func addUnlisted(_ stored: StoredPack, on trigger: PlanTrigger, isNamed: Bool) {
@@ -155,6 +176,14 @@ enum PackNeed {
             self = .transfer(.waiting)
         } else {
             self = stored.loaded == nil ? .nothing : .keep
+        }
+    }
+
+    /// Whether another version becomes live by it.
+    var isChange: Bool {
+        switch self {
+        case .nothing, .keep, .refresh: false
+        case .transfer, .download: true
         }
     }
 

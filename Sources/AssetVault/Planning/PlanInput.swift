@@ -71,7 +71,7 @@ extension PlanInput {
             do throws(VaultError) {
                 let file = DownloadFile(layout: stager.store.layout, pack: offer.pack)
                 if case nil = try file.arrival() { begun.append(offer.pack) }
-                limited.costs[offer.pack.id] = try await stager.costOfBeginning(offer)?.bytes ?? 0
+                limited.costs[offer.pack.id] = try await stager.costOfBeginning(offer)?.transfer.bytes ?? 0
             } catch {
                 // Its download reports the error; until then all of its bytes count.
                 if Task.isCancelled || error.category == .unreachable { throw error }

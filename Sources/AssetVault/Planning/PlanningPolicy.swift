@@ -29,6 +29,9 @@ public struct PlanningPolicy: Sendable {
     /// Whether packs that were not requested, and that none of the given keys opens, are downloaded, to wait for their key.
     /// Requested packs always are; a client without any keys, such as a downloader, downloads all packs.
     public var preloadsLockedPacks = false
+    /// Whether all packs of a selection become ready for use together, in one step, as those of a tag do in any update: if one of them
+    /// fails, the versions before stay in use. The disk needs room for both.
+    public var updatesTogether = false
 
     public init(
         essentialDownloadAllowance: UInt64? = nil, downloadAllowance: UInt64? = nil,

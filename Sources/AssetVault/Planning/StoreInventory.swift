@@ -105,6 +105,7 @@ struct StoreInventory: Sendable {
         var stored = StoredPack(id: id)
         // A version in another form needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
+        if let ready = record.ready?.version, form == nil || ready.form == form { stored.ready = ready.pack }
         for pack in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
             if try store.waiting(id).seemsToHold(pack) { stored.waiting = pack }
         }
@@ -164,6 +165,8 @@ struct StoredPack: Sendable {
     let id: PackID
     /// In permanent storage, ready for use.
     var loaded: PackManifest?
+    /// In permanent storage, and not live before the others of its set are complete.
+    var ready: PackManifest?
     /// Complete and verified, in shared storage.
     var waiting: PackManifest?
     /// Complete and verified, still in ephemeral storage.
@@ -182,6 +185,7 @@ struct StoredPack: Sendable {
     /// The files that are not ready for use, the furthest staged one first.
     var files: [StoredFile] {
         var files: [StoredFile] = []
+        if let ready { files.append(StoredFile(stage: .ready, pack: ready)) }
         if let waiting { files.append(StoredFile(stage: .waiting, pack: waiting)) }
         if let downloaded { files.append(StoredFile(stage: .downloaded, pack: downloaded)) }
         if let partial { files.append(StoredFile(stage: .partial, pack: partial)) }
@@ -189,7 +193,7 @@ struct StoredPack: Sendable {
     }
 
     /// Whether it was ever requested here.
-    var isPresent: Bool { loaded != nil || waiting != nil || downloaded != nil || partial != nil }
+    var isPresent: Bool { loaded != nil || !files.isEmpty }
 }
 
 /// A file on its way to permanent storage.
@@ -198,6 +202,10 @@ struct StoredFile: Sendable, Hashable {
         case partial
         case downloaded
         case waiting
+        case ready
+
+        /// Whether it is in a folder of the pack, where the next version that is staged removes it.
+        var isOfPack: Bool { self == .waiting || self == .ready }
     }
 
     let stage: Stage

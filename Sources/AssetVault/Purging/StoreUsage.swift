@@ -87,7 +87,7 @@ extension VaultStore {
     }
 
     private func sizeOnDisk(of record: PackRecord) throws(VaultError) -> UInt64 {
-        var size = record.loaded?.sizeOnDisk ?? 0
+        var size = record.versions.saturatingSum(\.sizeOnDisk)
         size += min(record.waiting?.length ?? 0, .max - size)
         if let arriving = record.arriving,
             let arrival = try DownloadFile(layout: layout, pack: arriving).arrival()

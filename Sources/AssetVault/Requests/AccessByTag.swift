@@ -27,11 +27,13 @@ extension VaultClient {
         isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
-        let stored = try await storedPacks(with: tags)
-        if let stored, stored.unknownTags.isEmpty,
-            let access = try await store.grant(stored.offers.map(\.pack), tags, within: limit)
-        {
-            return access
+        if let stored = try await storedPacks(with: tags), stored.unknownTags.isEmpty {
+            let packs = stored.offers.map(\.pack)
+            // If an update is not complete, the versions before may belong to an earlier state of the site.
+            if let loaded = try await store.loadedPacks(packs) {
+                if loaded.areAsListed { return try await store.grant(loaded, tags, within: limit) }
+                if let access = try await localAccess(to: tags) { return access }
+            }
         }
         try await storeAccess.recovery.recover()
         do throws(VaultError) {
@@ -75,7 +77,16 @@ extension VaultClient {
                 return nil
             }
             try await requireNoneAwaitsKey(of: selected.offers.map(\.pack.id))
-            return try await store.grant(selected.offers.map(\.pack), tags, within: limit)
+            guard let loaded = try await store.loadedPacks(selected.offers.map(\.pack)) else { return nil }
+            if !loaded.areAsListed, isOvertaken(selected) { return nil }
+            return try await store.grant(loaded, tags, within: limit)
+        }
+    }
+
+    /// Whether another process has updated one of the packs by a newer listing meanwhile.
+    private func isOvertaken(_ selected: SelectedPacks) -> Bool {
+        selected.offers.contains { offer in
+            (try? storeAccess.records.record(of: offer.pack.id)).map { $0.listing > offer.listing } ?? false
         }
     }
 
@@ -85,7 +96,7 @@ extension VaultClient {
 
     /// The packs of the tags according to the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
     private func storedPacks(with tags: Set<String>) async throws(VaultError) -> SelectedPacks? {
-        let packs = try await store.storedPacks(with: tags)
+        let packs = try await store.storedSite.view()?.storedPacks(with: tags)
         guard let unreadable = packs?.unreadable else { return packs }
         try await storeAccess.recovery.recover()
         do throws(VaultError) { try await updateListing() } catch {
@@ -108,13 +119,26 @@ extension VaultStore {
     package func access(
         to tags: Set<String>, within limit: UInt64? = nil
     ) async throws(VaultError) -> ResourceAccess? {
-        guard let packs = try await knownPacks(with: tags) else { return nil }
-        return try await grant(packs, tags, within: limit)
+        guard let (packs, view) = try await knownPacks(with: tags) else { return nil }
+        let present = try await loadedPacks(packs)
+        if let present, present.areAsListed { return try await grant(present, tags, within: limit) }
+        // An update is not complete: what is loaded may be all packs of the tags in an earlier state.
+        let earlier = try await storedSite.firstEarlier(before: view) {
+            (earlier: SiteView) async throws(VaultError) -> LoadedPacks? in
+            guard let found = try await earlier.storedPacks(with: tags), found.unknownTags.isEmpty,
+                let loaded = try await loadedPacks(found.offers.map(\.pack)), loaded.areAsListed
+            else { return nil }
+            return loaded
+        }
+        guard let loaded = earlier ?? present else { return nil }
+        return try await grant(loaded, tags, within: limit)
     }
 
     /// By the latest state of the site in which all that may list them was read, and their names are known; nil where there is none.
     /// Throws why their table is not open where only the names are missing: `.key`, `.corrupt`, `.missing`.
-    private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
+    private func knownPacks(
+        with tags: Set<String>
+    ) async throws(VaultError) -> (packs: [PackManifest], view: SiteView)? {
         var failure = await openWaitingNames()
         guard var view = try await storedSite.view() else { return nil }
         // The file of names is damaged or missing, or a process was killed before it wrote it: the loaded table has the names.
@@ -128,23 +152,18 @@ extension VaultStore {
         if let present = try await view.storedPacks(with: tags) {
             if let unreadable = present.unreadable { throw unreadable }
             try present.requireKnownTags()
-            return present.offers.map(\.pack)
+            return (present.offers.map(\.pack), view)
         }
         let earlier = try await storedSite.firstEarlier(before: view) { earlier throws(VaultError) in
             // Metadata that was not read since may have a tag that this state does not know.
             let found = try await earlier.storedPacks(with: tags)
             return found?.refusals.isEmpty == true && found?.unknownTags.isEmpty == true ? found : nil
         }
-        if let earlier { return earlier.offers.map(\.pack) }
+        if let earlier { return (earlier.offers.map(\.pack), view) }
         if view.missingNames != nil, let table = try? await view.namesTable() {
             throw try await whyClosed(table.pack, after: failure)
         }
         return nil
-    }
-
-    /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.
-    func storedPacks(with tags: Set<String>) async throws(VaultError) -> SelectedPacks? {
-        try await storedSite.view()?.storedPacks(with: tags)
     }
 
     /// The packs of some tags of which no version is loaded, and those of them that only wait for their key. Nil where nothing is
@@ -152,7 +171,7 @@ extension VaultStore {
     package func unloadedPacks(
         with tags: Set<String>
     ) async throws(VaultError) -> (ids: [PackID], waiting: [PackID])? {
-        guard let packs = try await knownPacks(with: tags) else { return nil }
+        guard let packs = try await knownPacks(with: tags)?.packs else { return nil }
         let ids = try notLoaded(of: packs.map(\.id))
         return (ids, try await awaitingKey(among: ids))
     }
@@ -175,24 +194,54 @@ extension VaultStore {
         try AccessNotes(layout: layout).requireRoom(for: AccessNotes.Note(of: packs, tags), within: limit)
     }
 
-    /// Holds the packs; nil where one of them is not loaded.
-    func grant(
-        _ packs: [PackManifest], _ tags: Set<String>, within limit: UInt64?
-    ) async throws(VaultError) -> ResourceAccess? {
-        var leases: [PackLease] = []
-        for pack in packs {
-            do throws(VaultError) { leases.append(try await loadedLease(of: pack.id)) } catch {
-                guard error.category == .missing else { throw error }
-                return nil
+    /// Holds the versions of packs that are live at one moment; nil where one of the packs is not loaded.
+    func loadedPacks(_ packs: [PackManifest]) async throws(VaultError) -> LoadedPacks? {
+        for _ in 0..<Self.attempts {
+            var leases: [PackLease] = []
+            for pack in packs {
+                do throws(VaultError) { leases.append(try await loadedLease(of: pack.id)) } catch {
+                    guard error.category == .missing else { throw error }
+                    return nil
+                }
             }
+            // An update may have made others live meanwhile.
+            var areLive = true
+            for lease in leases where try !lease.isLive(in: layout) { areLive = false }
+            if areLive { return LoadedPacks(packs: packs, leases: leases) }
         }
-        let note = AccessNotes.Note(of: packs, tags)
+        throw VaultError(
+            .busy, "the packs are being updated again and again", at: layout.permanent.string,
+            remedy: "try again")
+    }
+
+    /// How often packs are locked anew because others became live.
+    private static let attempts = 100
+
+    /// Gives access to packs that are held.
+    func grant(
+        _ loaded: LoadedPacks, _ tags: Set<String>, within limit: UInt64?
+    ) async throws(VaultError) -> ResourceAccess {
+        let note = AccessNotes.Note(of: loaded.packs, tags)
         let notes = AccessNotes(layout: layout)
         let posted = try await storeAccess.withLock { () throws(VaultError) in
             if let limit { try notes.requireRoom(for: note, within: limit) }
             return try notes.post(note)
         }
-        return ResourceAccess(leases, of: self, note: posted)
+        return ResourceAccess(loaded.leases, of: self, note: posted)
+    }
+}
+
+/// Packs by one listing, and the versions of them that are held.
+struct LoadedPacks: Sendable {
+    let packs: [PackManifest]
+    /// In the order of the packs.
+    let leases: [PackLease]
+
+    /// Whether the versions are those of the listing.
+    var areAsListed: Bool {
+        zip(packs, leases).allSatisfy { pack, lease in
+            lease.root.lastComponent?.string == VersionName(of: pack, as: lease.form).text
+        }
     }
 }
 

@@ -78,6 +78,21 @@ struct SelectedPacks {
         (candidateIDs, unknownTags, listedTags) = ([], [], [])
     }
 
+    private init(_ selected: SelectedPacks, and others: [LocatedPack]) {
+        offers = (selected.offers + others).sorted { $0.precedes($1) }
+        selection = .only(offers.map(\.pack.id))
+        (refusals, unreadable) = (selected.refusals, selected.unreadable)
+        (isComplete, skipped) = (selected.isComplete, selected.skipped)
+        (variants, decidingTraits) = (selected.variants, selected.decidingTraits)
+        candidateIDs = selected.candidateIDs
+        (unknownTags, listedTags) = (selected.unknownTags, selected.listedTags)
+    }
+
+    /// The same, and other packs as if they were named.
+    func adding(_ others: [LocatedPack]) -> SelectedPacks {
+        others.isEmpty ? self : SelectedPacks(self, and: others)
+    }
+
     fileprivate init(
         _ selection: PackSelection, among candidates: CandidatePacks, for device: DeviceTraits,
         in view: SiteView
@@ -135,6 +150,32 @@ extension SiteView {
         return try SelectedPacks(
             selection, among: try await CandidatePacks(selection, in: self), for: device ?? self.device,
             in: self)
+    }
+}
+
+extension SiteView {
+    /// The other packs of which another version is loaded, and that share a tag with some packs which are loaded now, also through others.
+    func updates(
+        belongingTo packs: [PackManifest], in records: PackRecords
+    ) async throws(VaultError) -> [LocatedPack] {
+        var known = Set(packs.map(\.id))
+        guard missingNames == nil, try records.ids().contains(where: { !known.contains($0) }) else {
+            return []
+        }
+        var others: [LocatedPack] = []
+        var next = Set(
+            packs.filter { records.loadedDigest(of: $0.id) != $0.sha256 }.flatMap(\.tags))
+        var looked: Set<String> = []
+        while !next.isEmpty {
+            looked.formUnion(next)
+            let offers = try await select(.tagged(next)).offers.filter { records.isUpdate($0.pack) }
+            next = []
+            for offer in offers where known.insert(offer.pack.id).inserted {
+                others.append(offer)
+                next.formUnion(offer.pack.tags.filter { !looked.contains($0) })
+            }
+        }
+        return others
     }
 }
 

@@ -90,13 +90,19 @@ extension SiteView {
         storedNames?.areOpaque = hasOpaqueNames
     }
 
-    /// Keeps the names for work without the site. Where they are those of this state of the site, all of it can be read.
-    func keepNames(in store: StoreAccess) async throws(VaultError) {
-        guard hasOpaqueNames != nil else { return }
-        if let storedNames, try storedNames != StoredNames(of: store) {
-            try storedNames.save(in: store.layout)
+    /// Keeps the names for work without the site.
+    func keepNames(in store: StoreAccess) throws(VaultError) {
+        guard hasOpaqueNames != nil, let storedNames, try storedNames != StoredNames(of: store) else {
+            return
         }
-        if missingNames == nil { await store.metadata.noteReadable(siteChain) }
+        try storedNames.save(in: store.layout)
+    }
+
+    /// Notes that the packs of all tags are here as this state of the site lists them, as far as they were asked for: an earlier
+    /// state is no longer needed to read them. Not where the names may be those of another state.
+    func noteWhole(in store: StoreAccess) async {
+        guard hasOpaqueNames != nil, missingNames == nil else { return }
+        await store.metadata.noteReadable(siteChain)
     }
 
     /// The pack with the table of opaque names; nil where none is listed.

@@ -9,12 +9,14 @@ import VaultFileSystem
 struct PackInstaller: Sendable {
     let store: StoreAccess
     let space: DiskSpace
+    /// The packs that are not activated by themselves.
+    let sets: PackSets
 
     var layout: StoreLayout { store.layout }
 
-    /// Installs the pack as it is.
+    /// Installs the pack as it is. Returns its state.
     func keepSealed(_ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion)
-        async throws(VaultError)
+        async throws(VaultError) -> PackState
     {
         let target = layout.version(pack, as: .sealed)
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
@@ -25,20 +27,20 @@ struct PackInstaller: Sendable {
         }
         try await space.make(toMove: file, of: pack, to: layout.home(of: pack.id))
         let move = try VerifiedMove(of: ArrivedPack(file), pack, to: target, in: store)
-        try await store.withLock(move) { move throws(VaultError) in
+        return try await store.withLock(move) { move throws(VaultError) in
             if try !FileSystem.exists(target) {
                 try pack.save(beside: target)
                 StagingStep.manifestSaved.reached()
                 try move.commit()
                 StagingStep.versionRenamed.reached()
             }
-            try activate(
+            return try activate(
                 pack, as: .sealed, listedBy: listing,
                 fingerprint: try? VersionFingerprint.digest(of: target, as: .sealed))
         }
     }
 
-    /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed.
+    /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed. Returns the state of the pack.
     ///
     /// - Parameters:
     ///   - arriving: the tree that the download was opened into; nil for one to be written aside.
@@ -46,7 +48,7 @@ struct PackInstaller: Sendable {
     func open(
         _ source: OpenPack, of pack: PackManifest, arriving: ArrivingTree?, restingOn basis: TreeBasis?,
         listedBy listing: ListingVersion, progress: (UInt64) -> Void
-    ) async throws(VaultError) {
+    ) async throws(VaultError) -> PackState {
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         let version = layout.version(pack, as: .opened)
         try await removeUnsound(pack, as: .opened) {
@@ -54,29 +56,43 @@ struct PackInstaller: Sendable {
         }
         guard try !FileSystem.exists(version) else {
             let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
-            try await store.withLock { () throws(VaultError) in
+            let state = try await store.withLock { () throws(VaultError) -> PackState in
                 guard try FileSystem.exists(version) else {
                     throw .supersededByAnotherProcess(pack.id, in: layout)
                 }
-                try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
+                return try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
             }
             arriving?.discard()
-            return
+            return state
         }
         let tree = try await write(source, of: pack, arriving: arriving, restingOn: basis, progress: progress)
         let fingerprint = tree.fingerprint
         StagingStep.treeWritten.reached()
-        try await store.withLock(tree) { tree throws(VaultError) in
+        let state = try await store.withLock(tree) { tree throws(VaultError) -> PackState in
             if try !FileSystem.exists(version) {
                 try pack.save(beside: version)
                 StagingStep.manifestSaved.reached()
                 try tree.commit(to: version)
                 StagingStep.versionRenamed.reached()
             }
-            try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
+            return try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
         }
         // Another process had the version first.
         arriving?.discard()
+        return state
+    }
+
+    /// Installs a version that is complete already. Returns the state of the pack.
+    func take(
+        _ ready: PackRecord.Ready, as pack: PackManifest, listedBy listing: ListingVersion
+    ) async throws(VaultError) -> PackState {
+        try await store.withLock { () throws(VaultError) in
+            guard try FileSystem.exists(layout.version(pack, as: ready.version.form)) else {
+                throw .supersededByAnotherProcess(pack.id, in: layout)
+            }
+            return try activate(
+                pack, as: ready.version.form, listedBy: listing, fingerprint: ready.fingerprint)
+        }
     }
 
     private func write(
@@ -96,24 +112,25 @@ struct PackInstaller: Sendable {
     func refresh(_ pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError) {
         try await store.withLock { () throws(VaultError) in
             guard let form = try store.records.record(of: pack.id).loaded?.form else { return }
-            try activate(pack, as: form, listedBy: listing)
+            _ = try activate(pack, as: form, listedBy: listing)
         }
     }
 
-    /// Makes a complete version the live one, records it and removes what it supersedes. If another process with newer metadata was
-    /// faster, this one changes nothing.
+    /// Makes a complete version the live one, records it and removes what it supersedes; one of a set only becomes ready. If another
+    /// process with newer metadata was faster, this one changes nothing.
     ///
     /// - Parameter fingerprint: how the version looks; nil leaves what was recorded.
     private func activate(
         _ pack: PackManifest, as form: PackForm, listedBy listing: ListingVersion,
         fingerprint: SHA256Digest? = nil
-    ) throws(VaultError) {
+    ) throws(VaultError) -> PackState {
         guard let versions = try VersionFolder(of: pack.id, in: layout) else {
             throw .supersededByAnotherProcess(pack.id, in: layout)
         }
         // An earlier process may have died before it recorded what is live.
         var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
         let isNewest = record.accepts(listing)
+        let isHeldBack = sets.have(pack) && record.loaded?.pack.sha256 != pack.sha256
         if isNewest {
             // Recorded before the version is visible: even if this process dies now, no process with older metadata
             // replaces it, nor does one that opens what waits.
@@ -125,26 +142,66 @@ struct PackInstaller: Sendable {
             }
             let version = layout.version(pack, as: form)
             if !pack.isSaved(beside: version) { try pack.save(beside: version) }
-            try versions.activate(pack, as: form)
-            StagingStep.versionActivated.reached()
-            record.loaded = PackRecord.Loaded(pack: pack, form: form)
+            let installed = PackRecord.Loaded(pack: pack, form: form)
+            if isHeldBack {
+                record.ready = PackRecord.Ready(version: installed, fingerprint: fingerprint)
+            } else {
+                try versions.activate(installed.name)
+                StagingStep.versionActivated.reached()
+                (record.loaded, record.ready) = (installed, nil)
+                record.fingerprint = fingerprint ?? record.fingerprint
+            }
             record.chosenForm = record.chosenForm ?? form
-            record.fingerprint = fingerprint ?? record.fingerprint
             record.waiting = nil
             record.arriving = nil
             record.failure = nil
         }
         if !isNewest || !space.kept.keeps(after: pack) {
             try store.removeUnneededWaiting(of: pack.id, beside: record)
-            try versions.removeVersions(except: record.loaded, arriving: record.arriving)
+            try versions.removeVersions(except: record.versions, arriving: record.arriving)
         }
         // Last: nothing more is done for a pack that is recorded as loaded.
         if isNewest { try store.records.save(record, of: pack.id) }
-        StagingStep.activationRecorded.reached()
+        (isHeldBack ? StagingStep.readyRecorded : .activationRecorded).reached()
         if !isNewest {
             throw record.isRemoved
                 ? .removedMeanwhile(pack.id) : .supersededByAnotherProcess(pack.id, in: layout)
         }
+        return isHeldBack ? .toBeTransferred : .loaded
+    }
+
+    /// Makes the versions of a set live, all at once, and removes what they supersede. If newer metadata decided on one of them since,
+    /// nothing is changed; a pack that the app removed meanwhile is left out.
+    ///
+    /// - Returns: whether the packs are live as they are listed.
+    func activateTogether(_ packs: [PackManifest]) async throws(VaultError) -> Bool {
+        try await store.withLock { () throws(VaultError) in
+            var versions: [PackID: VersionName] = [:]
+            for pack in packs {
+                let record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
+                if record.isRemoved || record.loaded?.pack.sha256 == pack.sha256 { continue }
+                guard let ready = record.ready?.version, ready.pack.sha256 == pack.sha256 else {
+                    return false
+                }
+                versions[pack.id] = ready.name
+            }
+            try VersionSwitch(to: versions).run(in: layout)
+            for pack in packs where versions[pack.id] != nil {
+                // They are live; recovery does what fails here.
+                try? recordSwitch(of: pack)
+                StagingStep.activationRecorded.reached()
+            }
+            return true
+        }
+    }
+
+    private func recordSwitch(of pack: PackManifest) throws(VaultError) {
+        let record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
+        if !space.kept.keeps(after: pack), let versions = try VersionFolder(of: pack.id, in: layout) {
+            try store.removeUnneededWaiting(of: pack.id, beside: record)
+            try versions.removeVersions(except: record.versions, arriving: record.arriving)
+        }
+        try store.records.save(record, of: pack.id)
     }
 
     /// Removes what has the name of a version that is to become live and is not sound: an earlier process died before it
@@ -158,7 +215,7 @@ struct PackInstaller: Sendable {
         let isFree = try await store.withLock { () throws(VaultError) in
             let name = VersionName(of: pack, as: form)
             guard let versions = try VersionFolder(of: pack.id, in: layout),
-                try versions.folder.readLink("current")?.string != name.text
+                try layout.liveName(of: pack.id, in: versions.folder)?.string != name.text
             else { throw .supersededByAnotherProcess(pack.id, in: layout) }
             return try versions.whileFree(name) { () throws(VaultError) in
                 try versions.folder.discardTree(name.text)

@@ -67,6 +67,7 @@ struct PackJournal: Sendable {
         if let waiting = record.waiting, try !hasEntry(of: waiting) { record.waiting = nil }
         if role == .app {
             record.loaded = try VersionFolder(of: id, in: layout)?.live(recorded: record.loaded)
+            try followReady(&record)
         }
         record.chosenForm = record.chosenForm ?? record.loaded?.form
         if let loaded = record.loaded {
@@ -85,6 +86,16 @@ struct PackJournal: Sendable {
         return record
     }
 
+    /// What was ready may be live by now, or gone.
+    private func followReady(_ record: inout PackRecord) throws(VaultError) {
+        guard let ready = record.ready else { return }
+        if record.loaded?.name.text == ready.version.name.text {
+            (record.loaded, record.fingerprint, record.ready) = (ready.version, ready.fingerprint, nil)
+        } else if try !FileSystem.exists(layout.version(ready.version.pack, as: ready.version.form)) {
+            record.ready = nil
+        }
+    }
+
     /// Whether the pack waits, or is kept sealed and not live: staging continues as if it waited. The name is enough, since a pack
     /// gets it only when it is complete, and its bytes are verified before they are used. A version that a reader holds was live
     /// once, and is to be removed.
@@ -97,6 +108,13 @@ struct PackJournal: Sendable {
     private func hasFileOfFullLength(of pack: PackManifest) throws(VaultError) -> Bool {
         if try store.waiting(pack.id).seemsToHold(pack) { return true }
         return try isKeptSealed(pack)
+    }
+
+    /// Whether what is ready looks as it did when it was staged.
+    func isUnchanged(_ ready: PackRecord.Ready) -> Bool {
+        let version = layout.version(ready.version.pack, as: ready.version.form)
+        guard let fingerprint = ready.fingerprint else { return false }
+        return (try? VersionFingerprint.digest(of: version, as: ready.version.form)) == fingerprint
     }
 
     /// Whether it is sealed in permanent storage, and no reader holds it.

@@ -65,7 +65,7 @@ struct PackRemoval: Sendable {
     func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
         if role == .app { try VersionFolder(of: id, in: layout)?.deactivate() }
         StagingStep.linkRemoved.reached()
-        if role == .app { try removeVersions(of: id, except: nil, arriving: nil) }
+        if role == .app { try removeVersions(of: id, except: [], arriving: nil) }
         StagingStep.versionsRemoved.reached()
         try store.waiting(id).remove(except: [])
         StagingStep.waitingRemoved.reached()
@@ -81,16 +81,16 @@ struct PackRemoval: Sendable {
         if record != (try? records.record(of: id)) { try records.save(record, of: id) }
     }
 
-    /// Removes all versions but the live one and those that a reader holds: a later command removes these.
+    /// Removes all versions but some, and those that a reader holds: a later command removes these.
     ///
     /// - Parameter arriving: the pack that is being downloaded: its tree stays.
-    func removeVersions(of id: PackID, except live: PackRecord.Loaded?, arriving: PackManifest?)
+    func removeVersions(of id: PackID, except wanted: [PackRecord.Loaded], arriving: PackManifest?)
         throws(VaultError)
     {
         guard let versions = try VersionFolder(of: id, in: layout) else {
             return try HeldVersions(layout: layout).set(false, of: id)
         }
-        try versions.removeVersions(except: live, arriving: arriving)
+        try versions.removeVersions(except: wanted, arriving: arriving)
     }
 
     /// Removes waiting versions of packs that are live as the site lists them: older versions that another user put there again, or

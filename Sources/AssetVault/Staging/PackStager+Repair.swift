@@ -149,7 +149,7 @@ extension PackStager {
             case .opened:
                 var basis = arrived.basis
                 if basis == nil { basis = try? await reusablePacks.basis(for: source, of: pack) }
-                try await installer.open(
+                let state = try await installer.open(
                     source, of: pack, arriving: arrived.tree, restingOn: basis, listedBy: listing
                 ) { done in
                     // A process that waits for the pack sees progress by the time of the file.
@@ -161,11 +161,11 @@ extension PackStager {
                     try FileSystem.removeFile(file.file.path)
                     StagingStep.downloadCleared.reached()
                 }
+                return state
             case .sealed:
                 observer(.transferring(pack.id))
-                try await installer.keepSealed(file, of: pack, listedBy: listing)
+                return try await installer.keepSealed(file, of: pack, listedBy: listing)
             }
-            return .loaded
         }
     }
 

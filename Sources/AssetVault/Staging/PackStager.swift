@@ -19,6 +19,8 @@ struct PackStager: Sendable {
     /// Opening a pack uses both cores and much of the memory: one at a time.
     let openings: AsyncSemaphore
     let reusablePacks: ReusablePacks
+    /// The packs that become live together.
+    var sets = PackSets()
     /// Lists the packs that a downloader brought and that may be opened, where no site is asked.
     var storedView: SiteView?
 
@@ -37,7 +39,7 @@ struct PackStager: Sendable {
     }
 
     var observer: Observer { space.observer }
-    var installer: PackInstaller { PackInstaller(store: store, space: space) }
+    var installer: PackInstaller { PackInstaller(store: store, space: space, sets: sets) }
 
     var opensPacks: Bool { store.role == .app }
 
@@ -66,6 +68,12 @@ struct PackStager: Sendable {
                 try await installer.refresh(pack, listedBy: offer.listing)
             }
             return .loaded
+        }
+        if opensPacks, let ready = record.ready, ready.version.pack.sha256 == pack.sha256,
+            isForm(ready.version.form), store.journal.isUnchanged(ready)
+        {
+            observer(.transferring(pack.id))
+            return try await installer.take(ready, as: pack, listedBy: offer.listing)
         }
         if let waiting = try await verifiedWaitingPack(pack, listedBy: offer.listing) {
             if record.waiting != pack || record.failure != nil {
@@ -105,7 +113,8 @@ struct PackStager: Sendable {
         let pack = offer.pack
         return try await store.withLock { () throws(VaultError) in
             var record = try store.recovery.recover(locked: pack.id)
-            guard record.accepts(offer.listing), record.loaded?.pack.sha256 != pack.sha256,
+            guard record.accepts(offer.listing),
+                !record.versions.contains(where: { $0.pack.sha256 == pack.sha256 }),
                 !record.hasBegun(pack, listedBy: offer.listing),
                 try store.waiting(pack.id).status(of: pack) == nil,
                 try !FileSystem.exists(store.layout.version(pack, as: .sealed))
@@ -122,6 +131,10 @@ struct PackStager: Sendable {
         try await acceptBroughtPack(id)
         let record = try store.records.record(of: id)
         try await recordForm(in: record, of: id)
+        if let ready = record.ready, store.journal.isUnchanged(ready) {
+            observer(.transferring(id))
+            return try await installer.take(ready, as: ready.version.pack, listedBy: record.listing)
+        }
         if let keys, let waiting = record.waiting {
             // A caller that waits for a key asks often: no file is read before the key is here.
             _ = try await keys.contentKey(waiting.contentKeyID, slots: waiting.slots, place: id.description)

@@ -17,6 +17,10 @@ struct StagingRun: Sendable {
         var missingKey: VaultError?
         /// Whether it waits for a network that is not metered.
         var isDeferred = false
+        /// Whether it waits for the others of its set.
+        var isReady = false
+        /// The pack of its set that is missing, so that it does not become live.
+        var heldBy: PackID?
     }
 
     /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
@@ -48,15 +52,17 @@ struct StagingRun: Sendable {
             transfers.map { ($0.pack.id, $0.precedence) }
                 + plan.downloads.map { ($0.pack.id, $0.precedence) },
             uniquingKeysWith: { first, _ in first })
+        let refused = try await refuseSets(of: plan, offered)
+        let refusedIDs = Set(refused.map(\.id))
         let outcomes = try await run(
-            ids.map {
+            ids.filter { !refusedIDs.contains($0) }.map {
                 StagingTask(
                     id: $0, offer: offered[$0], isRequested: trigger.isRequest,
                     need: needs[$0] ?? .noNetwork,
                     precedence: precedences[$0] ?? .independent)
             })
         for removal in replaced { try? await remove(removal) }
-        return outcomes
+        return refused + outcomes
     }
 
     /// Partial downloads of versions that are superseded now. The new versions may use their pieces: where the disk has space
@@ -69,7 +75,7 @@ struct StagingRun: Sendable {
         let ids = Set(plan.downloads.map(\.pack.id))
         return plan.removals.filter { removal in
             guard case .file(let file) = removal else { return false }
-            return file.stage != .waiting && ids.contains(file.pack.id)
+            return !file.stage.isOfPack && ids.contains(file.pack.id)
         }
     }
 
@@ -103,7 +109,7 @@ struct StagingRun: Sendable {
         case .pack(let id):
             // Recovery finishes a removal that was begun.
             try await stager.store.recovery.recover(id)
-        case .file(let file) where file.stage == .waiting:
+        case .file(let file) where file.stage.isOfPack:
             // Nothing to do: the newer version removes it when it is staged.
             break
         case .file(let file): try stager.store.removal.discardDownload(of: file.pack)
@@ -114,21 +120,28 @@ struct StagingRun: Sendable {
         // Any of them may be cancelled from now on, also before its turn.
         let items = tasks.map { batch.add($0.id, needing: $0.need, $0.precedence) }
         let positions = Dictionary(uniqueKeysWithValues: zip(items, tasks.indices))
+        let places = Dictionary(zip(tasks.map(\.id), tasks.indices)) { first, _ in first }
         var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
-        await withTaskGroup(of: (Int, Outcome)?.self) { group in
+        await withTaskGroup(of: [Outcome].self) { group in
             while let item = await batch.next() {
                 guard let position = positions[item] else { continue }
                 group.addTask {
-                    guard let outcome = await outcome(of: tasks[position], item) else { return nil }
+                    guard let outcome = await outcome(of: tasks[position], item) else { return [] }
                     await remove(stager.space.kept.end(outcome.id))
-                    return (position, outcome)
+                    return [outcome] + (await endSet(by: outcome))
                 }
             }
-            for await case (let position, let outcome)? in group { found[position] = outcome }
+            for await outcomes in group {
+                for outcome in outcomes { if let place = places[outcome.id] { found[place] = outcome } }
+            }
         }
         for (position, task) in tasks.enumerated() where found[position] == nil {
             batch.end(items[position])
-            found[position] = reported(.failure(.cancelled(task.id.description)), of: task.id)
+            let cancelled = reported(.failure(.cancelled(task.id.description)), of: task.id)
+            found[position] = cancelled
+            for outcome in await endSet(by: cancelled) {
+                if let place = places[outcome.id] { found[place] = outcome }
+            }
         }
         return found.compactMap(\.self)
     }
@@ -150,6 +163,9 @@ struct StagingRun: Sendable {
             guard let (state, missingKey) = result else { return nil }
             defer { batch.end(item) }
             if let missingKey { stager.observer(.awaitingKey(task.id, missingKey)) }
+            if isReady(task.id, state) {
+                return Outcome(id: task.id, result: .success(state), isReady: true)
+            }
             // The pack no longer waits: nothing is reported.
             if task.offer == nil, state == .absent { return Outcome(id: task.id, result: .success(state)) }
             var outcome = reported(.success(state), of: task.id)
@@ -160,7 +176,9 @@ struct StagingRun: Sendable {
             if batch.isDeferred(item), !Task.isCancelled {
                 return reportDeferred(task.id)
             }
-            return reported(self.result(of: task.id, endedBy: error), of: task.id)
+            var outcome = reported(self.result(of: task.id, endedBy: error), of: task.id)
+            if task.needsKey, error.category == .key { outcome.missingKey = error }
+            return outcome
         }
     }
 
@@ -168,7 +186,12 @@ struct StagingRun: Sendable {
     private func result(of id: PackID, endedBy error: VaultError) -> Result<PackState, VaultError> {
         if Task.isCancelled { return .failure(.cancelled(id.description)) }
         let isUnwanted = !stager.opensPacks && (try? stager.store.records.record(of: id).isRemoved) == true
-        return isUnwanted ? .success(.absent) : .failure(error)
+        if isUnwanted { return .success(.absent) }
+        guard let count = stager.sets.count(with: id), !error.isCancellation else { return .failure(error) }
+        return .failure(
+            error.with(
+                problem:
+                    "\(error.problem); until it is here, none of the \(count) packs of its set is updated"))
     }
 
     private func reportDeferred(_ id: PackID) -> Outcome {
@@ -179,7 +202,7 @@ struct StagingRun: Sendable {
         return outcome
     }
 
-    private func reported(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {
+    func reported(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {
         switch result {
         case .success(let state): stager.observer(.finished(id, state))
         case .failure(let error): stager.observer(.failed(id, error))
@@ -256,8 +279,8 @@ extension StagingRun {
 }
 
 extension PackStager {
-    /// The packs that wait for their key, also those that an earlier attempt to open them did not complete, and those kept sealed where
-    /// the opened form is wanted.
+    /// The packs that wait for their key or for the others of their set, also those that an earlier attempt to open them did not complete,
+    /// and those kept sealed where the opened form is wanted.
     ///
     /// Others may have put any number of folders into shared storage: of those that were not named, only listed packs count.
     func unopenedIDs(among ids: [PackID]?) async throws(VaultError) -> [PackID] {
@@ -266,7 +289,11 @@ extension PackStager {
         var found: Set<PackID> = []
         for id in try records.ids() {
             guard let record = try? records.record(of: id) else { continue }
-            if record.waiting != nil || isOpeningSealed && record.loaded?.form == .sealed { found.insert(id) }
+            if record.waiting != nil || record.ready != nil
+                || isOpeningSealed && record.loaded?.form == .sealed
+            {
+                found.insert(id)
+            }
         }
         let others = try records.waitingIDs().filter { !found.contains($0) }
         if let ids {

@@ -21,6 +21,10 @@ enum StagingStep: String, CaseIterable {
     case versionRenamed
     case versionActivated
     case activationRecorded
+    case readyRecorded
+    case switchSaved
+    case versionSwitched
+    case switchEnded
     case downloadCleared
     case removalRecorded
     case linkRemoved

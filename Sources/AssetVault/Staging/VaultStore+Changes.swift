@@ -81,7 +81,9 @@ extension VaultStore {
             let waiting = try await stager.unopenedIDs(among: ids?.flatMap(allIDs))
                 .filter { closedNames == nil || $0.description != PackNames.packID }
             try await continueDecisions(on: waiting)
-            let (opened, failure) = try await StagingRun(stager: stager, batch: batch).unlock(waiting)
+            let (together, sets) = try await stager.sets(of: waiting)
+            stager.sets = PackSets(sets)
+            let (opened, failure) = try await StagingRun(stager: stager, batch: batch).unlock(together)
             loaded += opened.map(shownID)
             // Also where one was killed after a pack was loaded.
             try? await removeSuperseded(by: ids?.map(listedID) ?? store.records.ids())

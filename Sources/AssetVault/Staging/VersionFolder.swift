@@ -18,7 +18,7 @@ struct VersionFolder: ~Copyable {
         (self.id, self.layout) = (id, layout)
     }
 
-    /// The version that `current` leads to, by the record, or by the manifest beside it where the record names another version;
+    /// The version that is live, by the record, or by the manifest beside it where the record names another version;
     /// nil when it leads to nothing, or neither names it.
     func live(recorded: PackRecord.Loaded?) throws(VaultError) -> PackRecord.Loaded? {
         guard let name = try linkedName() else { return nil }
@@ -37,7 +37,9 @@ struct VersionFolder: ~Copyable {
 
     private func linkedName() throws(VaultError) -> String? {
         do throws(VaultError) {
-            guard let name = try folder.readLink("current")?.lastComponent?.string else { return nil }
+            guard let name = try layout.liveName(of: id, in: folder)?.lastComponent?.string else {
+                return nil
+            }
             return try folder.status(of: name) == nil ? nil : name
         } catch {
             guard error.category != .io else { throw error }
@@ -59,9 +61,9 @@ struct VersionFolder: ~Copyable {
     }
 
     /// Makes a complete version the live one.
-    func activate(_ pack: PackManifest, as form: PackForm) throws(VaultError) {
+    func activate(_ version: VersionName) throws(VaultError) {
         let lastUse = LastUse(in: folder)
-        try folder.replaceLink("current", target: FilePath(VersionName(of: pack, as: form).text))
+        try folder.replaceLink("current", target: FilePath(version.text))
         lastUse.note(in: folder)
     }
 
@@ -72,13 +74,14 @@ struct VersionFolder: ~Copyable {
         try folder.synchronize()
     }
 
-    /// Removes all versions but the live one and those that a reader holds: a later command removes these.
+    /// Removes all versions but some, the live one among them, and those that a reader holds: a later command removes these.
     ///
     /// - Parameter arriving: the pack that is being downloaded: its tree stays, also a complete one of a process that died before it
     ///   activated it.
-    func removeVersions(except live: PackRecord.Loaded?, arriving: PackManifest?) throws(VaultError) {
-        let live = live?.name
-        let expected = [live, arriving.map { VersionName(of: $0, as: .opened) }].compactMap(\.self)
+    func removeVersions(
+        except wanted: [PackRecord.Loaded], arriving: PackManifest?
+    ) throws(VaultError) {
+        let expected = wanted.map(\.name) + (arriving.map { [VersionName(of: $0, as: .opened)] } ?? [])
         var kept = expected
         var seen = Set(kept.map(\.text))
         for text in try folder.names().map({ String(decoding: $0, as: UTF8.self) }) {

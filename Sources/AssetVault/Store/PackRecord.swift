@@ -14,6 +14,13 @@ struct PackRecord: Sendable, Equatable {
         var name: VersionName { VersionName(of: pack, as: form) }
     }
 
+    /// A version that is complete in permanent storage, and becomes live together with the others of its set.
+    struct Ready: Sendable, Equatable {
+        var version: Loaded
+        /// See ``PackRecord/fingerprint``.
+        var fingerprint: SHA256Digest?
+    }
+
     /// Counts the times that the record was saved.
     var generation: Int64 = 0
     /// Being downloaded to ephemeral storage.
@@ -23,6 +30,8 @@ struct PackRecord: Sendable, Equatable {
     var arrivingListing = ListingVersion()
     /// Verified in shared storage, waiting for its key.
     var waiting: PackManifest?
+    /// What is to be live with its set; see ``PackSets``.
+    var ready: Ready?
     /// What `current` points to.
     var loaded: Loaded?
     /// The ``VersionFingerprint`` of the loaded version when it was staged; nil where that was not noted. In JSON
@@ -52,7 +61,8 @@ struct PackRecord: Sendable, Equatable {
         var record = self
         record.listing = max(listing, app.listing)
         record.waiting = waiting ?? app.waiting
-        record.loaded = app.loaded
+        // What is ready need not be downloaded.
+        record.loaded = app.ready?.version ?? app.loaded
         record.chosenForm = app.chosenForm
         record.isRemoved = app.isRemoved
         (record.isDeclaredPurgeable, record.isKept) = (app.isDeclaredPurgeable, app.isKept)
@@ -70,6 +80,9 @@ struct PackRecord: Sendable, Equatable {
         record.failure = failure
         return record
     }
+
+    /// The versions in permanent storage that are wanted.
+    var versions: [Loaded] { [loaded, ready?.version].compactMap(\.self) }
 
     /// Whether the record names the listing that decided on the pack. A new one names none.
     var wasListed: Bool { listing != ListingVersion() }
@@ -90,7 +103,7 @@ struct PackRecord: Sendable, Equatable {
     /// Whether the pack is live just as it is listed, and nothing of it is under way.
     func isLoaded(_ pack: PackManifest, as form: PackForm, listedBy listing: ListingVersion) -> Bool {
         accepts(listing) && loaded == Loaded(pack: pack, form: form) && waiting == nil && arriving == nil
-            && failure == nil
+            && ready == nil && failure == nil
     }
 
     /// The file's bytes: a JSON object with the SHA-256 of its own canonical form without that member.
@@ -110,13 +123,12 @@ struct PackRecord: Sendable, Equatable {
         if isKept { object["kept"] = .bool(true) }
         if isReplacedVariant { object["replacedVariant"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
-        if let loaded {
-            object["loaded"] = .object([
-                // "target": the manifest stands in the custom part of a TUF target.
-                "form": .string(loaded.form.rawValue), "target": .object(loaded.pack.json),
-            ])
-        }
+        if let loaded { object["loaded"] = .object(loaded.json) }
         if let fingerprint { object["look"] = .string(fingerprint.hex) }
+        if let ready {
+            object["ready"] = .object(ready.version.json)
+            if let fingerprint = ready.fingerprint { object["readyLook"] = .string(fingerprint.hex) }
+        }
         if let failure { object["failure"] = .object(failure.json) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
         // Not canonical JSON, which is not JSON where a text has control characters.
@@ -156,22 +168,40 @@ struct PackRecord: Sendable, Equatable {
             try Self.form(text, place)
         }
         loaded = try object.optionalObject("loaded", at: place).map { json throws(VaultError) in
-            let target = try json.object("target", at: place)
-            return Loaded(
-                pack: try PackManifest(parsing: target, place: place),
-                form: try Self.form(try json.string("form", at: place), place))
+            try Loaded(parsing: json, place: place)
         }
         fingerprint = try object.optionalString("look", at: place).flatMap { SHA256Digest(hex: $0) }
+        ready = try object.optionalObject("ready", at: place).map { json throws(VaultError) in
+            Ready(
+                version: try Loaded(parsing: json, place: place),
+                fingerprint: try object.optionalString("readyLook", at: place).flatMap {
+                    SHA256Digest(hex: $0)
+                })
+        }
         failure = try object.optionalObject("failure", at: place).map { json throws(VaultError) in
             try PackFailure(parsing: json, place: place)
         }
     }
 
-    private static func form(_ text: String, _ place: String) throws(VaultError) -> PackForm {
+    fileprivate static func form(_ text: String, _ place: String) throws(VaultError) -> PackForm {
         if let form = PackForm(rawValue: text) { return form }
         throw VaultError(
             .corrupt, "the record names an unknown form", at: place,
             remedy: "use a newer release of this program")
+    }
+}
+
+extension PackRecord.Loaded {
+    fileprivate var json: JSONObject {
+        // "target": the manifest stands in the custom part of a TUF target.
+        ["form": .string(form.rawValue), "target": .object(pack.json)]
+    }
+
+    fileprivate init(parsing json: JSONObject, place: String) throws(VaultError) {
+        let target = try json.object("target", at: place)
+        self.init(
+            pack: try PackManifest(parsing: target, place: place),
+            form: try PackRecord.form(try json.string("form", at: place), place))
     }
 }
 

@@ -66,6 +66,17 @@ struct PackRecords: Sendable {
         try optional(record(of: id), ignoring: .corrupt)
     }
 
+    /// Whether another version of a pack is loaded.
+    func isUpdate(_ pack: PackManifest) -> Bool {
+        loadedDigest(of: pack.id).map { $0 != pack.sha256 } ?? false
+    }
+
+    /// The digest of the version that is loaded.
+    func loadedDigest(of id: PackID) -> SHA256Digest? {
+        guard let record = try? record(of: id), !record.isRemoved else { return nil }
+        return record.loaded?.pack.sha256
+    }
+
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
         var next = role == .app ? record : record.withoutAppFields
         next.generation += 1

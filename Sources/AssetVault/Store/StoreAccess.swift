@@ -57,7 +57,10 @@ struct StoreAccess: Sendable {
         let paths = layout.locks(of: role)
         // The app's own lock excludes other apps: what is in the place of the shared one must not keep it out.
         if role == .app, let shared = paths.last, !isLockFile(shared) { try FileSystem.discard(shared) }
-        return try await acquire(paths)
+        let lock = try await acquire(paths)
+        // Of a process that died meanwhile. Where that fails now, such as on a full disk, readers follow the file.
+        if role == .app { try? VersionSwitch.complete(in: layout) }
+        return lock
     }
 
     /// Whether a file can be a lock: an absent one, or a regular file that this user can open.

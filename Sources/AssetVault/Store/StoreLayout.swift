@@ -18,6 +18,7 @@ import VaultCrypto
 ///                 @access/                         notes of what requests have in access, locked by their processes
 ///                 @preservation                    how long packs stay, by tag, where the app changed it
 ///                 @held/                           notes of packs with a held superseded version
+///                 @switch                          while versions become live together: their names
 ///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its manifest beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
 ///                 ID/@VERSION-DIGEST.arriving/     a tree that a download is opened into, locked by its process
@@ -78,6 +79,8 @@ public struct StoreLayout: Sendable, Hashable {
     var preservation: FilePath { permanent.appending("@preservation") }
     /// Notes of packs with a held superseded version.
     var held: FilePath { permanent.appending("@held") }
+    /// The versions that became live together, until the links to all of them are there.
+    var versionSwitch: FilePath { permanent.appending("@switch") }
     /// Packs that wait to be opened.
     var packs: FilePath { shared.appending("packs") }
 

@@ -118,7 +118,7 @@ extension StoreAccess {
             let isNew = other.listing >= record.listing
             // A downloader that died may have named what was arriving before it recorded that.
             for brought in [isNew ? other.waiting : nil, other.arriving].compactMap(\.self)
-            where brought.sha256 != record.loaded?.pack.sha256 {
+            where !record.versions.contains(where: { $0.pack.sha256 == brought.sha256 }) {
                 kept.append(brought)
             }
         }

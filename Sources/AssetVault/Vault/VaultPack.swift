@@ -175,6 +175,7 @@ extension PackStatus {
     fileprivate init(ofSource source: PackLease) {
         self.init(
             id: source.id, listedID: source.id, state: .loaded, loadedVersion: source.version, form: .opened,
-            waitingVersion: nil, isPurgeable: false, isRemoved: false, availability: .upToDate)
+            waitingVersion: nil, readyVersion: nil, isPurgeable: false, isRemoved: false,
+            availability: .upToDate)
     }
 }

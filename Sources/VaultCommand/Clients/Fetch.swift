@@ -18,9 +18,15 @@ struct Fetch: LongCommand {
             of an opened version are reused with its key); --dry-run prints their size, without metadata and \
             the table of opaque names. If a tag is unknown, nothing is downloaded.
 
+            Packs that share a tag are updated together: if one of them fails, all stay in the versions that \
+            were there before, which can still be read, and the next run continues. --together does the same \
+            with all packs that are fetched.
+
             EXAMPLE
               assetvault fetch https://cdn.example.com/game --store ~/.game \\
                 --trust trusted-root.json --keys env:GAME_KEY
+              assetvault fetch https://cdn.example.com/game --store ~/.game \\
+                --keys env:GAME_KEY --together
             """)
 
     @OptionGroup var client: ClientOptions
@@ -48,6 +54,15 @@ struct Fetch: LongCommand {
             """
     )
     var preload = false
+
+    @Flag(
+        help:
+            """
+            Make all packs that are fetched ready for use together: at once when the last one is here, or \
+            none of them. The disk needs room for both versions.
+            """
+    )
+    var together = false
 
     @Flag(help: "Fail with code 77 when the key of any wanted pack is missing.")
     var strict = false
@@ -94,6 +109,7 @@ struct Fetch: LongCommand {
         configuration.keys = try keys.cachedProvider()
         configuration.form = form.form
         configuration.policy.preloadsLockedPacks = preload
+        configuration.policy.updatesTogether = together
         if dryRun { return try await reportCosts(of: selection, configuration) }
         let shown = FetchProgress()
         let others = Mutex<[Channel]>([])
@@ -157,13 +173,39 @@ struct DownloadReport: Report {
         let shortage =
             written > free
             ? ["the disk has \(written - free) bytes too few for that: free some space, or remove packs"] : []
-        return ["\(bytes) bytes in all are to be downloaded, and \(written) written"] + shortage
+        return ["\(bytes) bytes in all are to be downloaded, and \(written) written"] + sets.map(\.words)
+            + shortage
+    }
+
+    private var sets: [DownloadSet] {
+        let numbers = Set(costs.compactMap(\.set)).sorted()
+        return numbers.map { number in DownloadSet(number: number, costs: costs.filter { $0.set == number }) }
     }
 
     var columns: [Column<Self>] {
         [
             .table("packs", DownloadCost.columns) { $0.costs }, .number("bytes") { $0.bytes },
             .number("written") { $0.written }, .number("free") { $0.free },
+            .table("sets", DownloadSet.columns) { $0.sets }.onlyJSON,
+        ]
+    }
+}
+
+/// Packs that become ready for use together.
+private struct DownloadSet {
+    let number: Int
+    let costs: [DownloadCost]
+
+    private var written: UInt64 { costs.saturatingSum(\.written) }
+
+    var words: String {
+        "set \(number): \(costs.count.counting("pack")) are updated together, with \(written) bytes beside the versions before"
+    }
+
+    static var columns: [Column<DownloadSet>] {
+        [
+            .number("set") { UInt64($0.number) }, .texts("packs") { $0.costs.map(\.id) },
+            .number("written") { $0.written },
         ]
     }
 }
@@ -178,6 +220,7 @@ extension DownloadCost {
             .number("reusedPieces", ", %") { $0.cost.reusedPieces },
             .count("pieces", " of % are here already", of: "piece") { $0.cost.pieces },
             .number("written", "; % bytes are written") { $0.written },
+            .number("set", ", in set %") { $0.set.map { UInt64($0) } },
         ]
     }
 }

@@ -49,13 +49,18 @@ extension PackStatus {
             .words { $0.loaded }, .flag("purgeable", ", purgeable") { $0.isPurgeable ? true : nil },
             .flag("removed") { $0.isRemoved ? true : nil },
             .number("waitingVersion", ", version % waits for its key") { $0.waitingVersion },
+            .number("readyVersion", ", version % is ready and waits for the other packs of its set") {
+                $0.readyVersion
+            },
             .text("failure", ", last attempt failed: %") { $0.state.failure?.reason },
             .text("category") { $0.state.failure?.category?.rawValue },
             .number("bytes", ", %") { $0.state.arriving?.bytes },
             .number("total", " of % bytes are there") { $0.state.arriving?.total },
             .text("availability") { $0.availability?.rawValue },
             // A version that waits is named already.
-            .words(", %") { $0.waitingVersion == nil ? $0.availability?.words : nil },
+            .words(", %") {
+                $0.waitingVersion == nil && $0.readyVersion == nil ? $0.availability?.words : nil
+            },
         ]
     }
 

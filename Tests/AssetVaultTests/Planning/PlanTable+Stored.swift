@@ -54,6 +54,8 @@ extension PlanTable.Case {
                 StoredPack(id: id, loaded: same, waiting: same, downloaded: older, partial: newer)
             case "waiting-twice":
                 StoredPack(id: id, loaded: older, waiting: same, downloaded: same, partial: older)
+            case "ready-same": StoredPack(id: id, loaded: older, ready: same)
+            case "ready-older": StoredPack(id: id, loaded: older, ready: older)
             case "resumed-update": StoredPack(id: id, loaded: older, waiting: older, partial: same)
             default: throw UnknownWord(word: stored)
             }
@@ -69,6 +71,7 @@ extension PlanTable.Case {
             return switch removed {
             case "-": []
             case "all": [.pack(try PackID("levels/one"))]
+            case "ready": [try file(.ready, found?.ready)]
             case "waiting": [try file(.waiting, found?.waiting)]
             case "downloaded": [try file(.downloaded, found?.downloaded)]
             case "partial": [try file(.partial, found?.partial)]

@@ -29,6 +29,8 @@ enum PlanTable {
         being-removed       all        E/new    E/new    L/new    L/new    L/new    F/new
         loaded-and-others   three      refresh  refresh  refresh  refresh  refresh  refresh
         waiting-twice       two        open     open     open     open     open     open
+        ready-same          -          open     open     open     open     open     open
+        ready-older         ready      E/newer  E/newer  L/newer  L/newer  L/newer  F/newer
         resumed-update      waiting    E/adopt  E/adopt  L/adopt  L/adopt  L/adopt  F/adopt
         """
 

@@ -31,7 +31,7 @@ import Testing
     @Test func theTableIsComplete() {
         let keys = Set(PlanTable.cases.map { "\($0.policy) \($0.stored) \($0.trigger)" })
         #expect(keys.count == PlanTable.cases.count)
-        #expect(keys.count == 3 * 20 * 6)
+        #expect(keys.count == 3 * 22 * 6)
     }
 }
 
@@ -44,6 +44,7 @@ extension Plan {
             case .pack: result = StoredPack(id: stored.id)
             case .file(let file):
                 switch file.stage {
+                case .ready: result.ready = nil
                 case .waiting: result.waiting = nil
                 case .downloaded: result.downloaded = nil
                 case .partial: result.partial = nil
@@ -53,6 +54,7 @@ extension Plan {
         if let whole = downloads.first?.pack ?? transfers.first?.pack {
             if downloads.first?.reason == .adoptedPartial { result.partial = nil }
             switch transfers.first?.stage {
+            case .ready: result.ready = nil
             case .waiting: result.waiting = nil
             case .downloaded: result.downloaded = nil
             case .partial, nil: break

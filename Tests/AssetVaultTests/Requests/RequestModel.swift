@@ -98,6 +98,19 @@ struct RequestModel {
         }
     }
 
+    /// What a move may update: also the packs here that share a tag with those that it wants.
+    private func updatable(_ move: RequestMove) -> Set<PackID> {
+        guard loads(move) else { return [] }
+        var found = wanted(move)
+        var count = 0
+        while found.count > count {
+            count = found.count
+            let tags = Set(found.flatMap { site.packs[$0]?.tags ?? [] })
+            found.formUnion(site.packs(of: tags).map(\.id).filter { live[$0] != nil })
+        }
+        return found
+    }
+
     private func loads(_ move: RequestMove) -> Bool {
         switch move {
         case .begin, .update: true
@@ -199,7 +212,9 @@ extension RequestModel {
     /// All that nobody has or wants goes, and nothing else.
     private func complaints(aboutPurgeOf removed: [String], _ judged: Judged) -> [String] {
         var found: [String] = []
-        let touched = judged.others.reduce(Set<PackID>()) { $0.union(wanted($1.move)) }
+        let touched = judged.others.reduce(Set<PackID>()) {
+            $0.union(wanted($1.move)).union(updatable($1.move))
+        }
         let held = Set(accesses.flatMap(\.versions.keys))
         for (id, pack) in site.packs {
             let isRemoved = removed.contains(id.description)
@@ -226,7 +241,7 @@ extension RequestModel {
             if version > site.version(of: id, at: step.published.upperBound) ?? 0 {
                 found.append("\(id) \(version) was not published")
             }
-            if !step.outcomes.contains(where: { loads($0.move) && wanted($0.move).contains(id) }) {
+            if !step.outcomes.contains(where: { updatable($0.move).contains(id) }) {
                 found.append("nobody wanted \(id)")
             }
             return found

@@ -1,0 +1,148 @@
+import SealedPack
+import VaultBase
+import VaultFileSystem
+
+/// Packs that become live together.
+extension StagingRun {
+    /// Whether a pack waits for the others of its set now, and not for its key.
+    func isReady(_ id: PackID, _ state: PackState) -> Bool {
+        guard state == .toBeTransferred, stager.sets.count(with: id) != nil else { return false }
+        return (try? stager.store.records.record(of: id))?.ready != nil
+    }
+
+    /// If the work on a set has ended with this pack, makes all of it live, or none where a pack is missing. Returns the outcomes of
+    /// the packs that were ready.
+    func endSet(by outcome: Outcome) async -> [Outcome] {
+        switch stager.sets.end(outcome.id, as: part(of: outcome)) {
+        case nil: return []
+        case .hold(let packs, let missing): return packs.map { held($0.id, by: missing) }
+        case .activate(let packs):
+            do throws(VaultError) {
+                // Otherwise another process with newer metadata continues: what it makes live stays.
+                let isLive = try await stager.installer.activateTogether(packs)
+                return packs.map { reported(.success(isLive ? .loaded : loadedState(of: $0.id)), of: $0.id) }
+            } catch {
+                guard let first = packs.first else { return [] }
+                return [reported(.failure(error), of: first.id)]
+                    + packs.dropFirst().map { held($0.id, by: first.id) }
+            }
+        }
+    }
+
+    private func part(of outcome: Outcome) -> PackSets.Part {
+        if outcome.isReady { return .ready }
+        let isKeyMissing: Bool
+        switch outcome.result {
+        case .success where outcome.isDeferred: return .missing
+        case .success(let state): isKeyMissing = state == .toBeTransferred || outcome.missingKey != nil
+        case .failure where outcome.missingKey == nil: return .missing
+        case .failure: isKeyMissing = true
+        }
+        // One whose key was never here is of no use to this user: the others need not wait for it.
+        return isKeyMissing && loadedState(of: outcome.id) == .loaded ? .missing : .omitted
+    }
+
+    private func held(_ id: PackID, by missing: PackID) -> Outcome {
+        stager.observer(.held(id, by: missing))
+        var outcome = reported(.success(.toBeTransferred), of: id)
+        outcome.heldBy = missing
+        return outcome
+    }
+
+    private func loadedState(of id: PackID) -> PackState {
+        (try? stager.store.records.record(of: id))?.loaded == nil ? .absent : .loaded
+    }
+
+    /// Before anything of a set is downloaded: all of it must be brought now, and the disk must have room for it beside the versions
+    /// before. Returns the outcomes of the packs of other sets.
+    func refuseSets(of plan: Plan, _ offers: [PackID: LocatedPack]) async throws(VaultError) -> [Outcome] {
+        guard stager.opensPacks else { return [] }
+        var refused: [Outcome] = []
+        for set in plan.sets {
+            if let missing = set.missing.first {
+                refused += set.packs.map { notBegun($0.id, without: missing.id) }
+                continue
+            }
+            do throws(VaultError) {
+                try await stager.makeRoom(for: set.packs.compactMap { offers[$0.id] })
+            } catch {
+                guard error.category == .diskFull, let first = set.packs.first else {
+                    if Task.isCancelled { throw error }
+                    // Staging its packs reports what fails.
+                    continue
+                }
+                let count = set.packs.count
+                let problem = "\(error.problem), for the \(count) packs of a set, which are updated together"
+                refused.append(reported(.failure(error.with(problem: problem)), of: first.id))
+                refused += set.packs.dropFirst().map { notBegun($0.id, without: first.id) }
+            }
+        }
+        return refused
+    }
+
+    private func notBegun(_ id: PackID, without missing: PackID) -> Outcome {
+        stager.observer(.held(id, by: missing))
+        var outcome = reported(.success(loadedState(of: id)), of: id)
+        outcome.heldBy = missing
+        return outcome
+    }
+}
+
+extension PackStager {
+    /// The sets of packs that wait, by the stored metadata, and all packs that wait in them.
+    func sets(of ids: [PackID]) async throws(VaultError) -> (ids: [PackID], sets: [PlannedSet]) {
+        var (ids, changes): ([PackID], [PlannedSet.Change]) = (ids, [])
+        for id in ids {
+            guard let pack = try await packToOpen(id) else { continue }
+            changes.append(
+                PlannedSet.Change(pack: pack, isUpdate: store.records.isUpdate(pack), isBrought: true))
+        }
+        // Where stored metadata are missing, the others are not known.
+        let others = try? await storedView?.updates(belongingTo: changes.map(\.pack), in: store.records)
+        for offer in others ?? [] {
+            let isHere = try await packToOpen(offer.pack.id)?.sha256 == offer.pack.sha256
+            if isHere { ids.append(offer.pack.id) }
+            changes.append(PlannedSet.Change(pack: offer.pack, isUpdate: true, isBrought: isHere))
+        }
+        return (ids, PlannedSet.sets(of: changes, areTogether: false))
+    }
+
+    /// The version that ``unlock(_:)`` would make live; nil where none waits.
+    private func packToOpen(_ id: PackID) async throws(VaultError) -> PackManifest? {
+        let record = try store.records.record(of: id)
+        let listed = try? await storedView?.pack(listedAs: id)?.pack
+        if let listed, try store.waiting(id).status(of: listed) != nil { return listed }
+        guard let pack = record.waiting ?? record.ready?.version.pack else { return nil }
+        // With the tags that opaque names hide.
+        return listed?.sha256 == pack.sha256 ? listed : pack
+    }
+
+    /// Disk space for all packs of a set. Their indexes are fetched only if it depends on what is in the store already.
+    fileprivate func makeRoom(for offers: [LocatedPack]) async throws(VaultError) {
+        guard let first = offers.first else { return }
+        let home = store.layout.permanent
+        try FileSystem.createFolders(home, permissions: AreaPermissions.permanent.folders)
+        let most = offers.saturatingSum { (try? mostWritten(by: $0.pack)) ?? $0.pack.length }
+        if try space.fits(most, in: home) { return }
+        var bytes: UInt64 = 0
+        for offer in offers {
+            let most = try mostWritten(by: offer.pack)
+            guard most > 0 else { continue }
+            let known: UInt64?
+            do throws(VaultError) { known = try await costOfBeginning(offer)?.written } catch {
+                if Task.isCancelled { throw error }
+                known = nil
+            }
+            let written = min(known ?? most, most)
+            bytes += min(written, .max - bytes)
+        }
+        try await space.make(for: bytes, of: first.pack.id, in: home)
+    }
+
+    /// Nothing where it is ready already.
+    private func mostWritten(by pack: PackManifest) throws(VaultError) -> UInt64 {
+        let record = try store.records.record(of: pack.id)
+        if record.ready?.version.pack.sha256 == pack.sha256 { return 0 }
+        return keys != nil && form(for: record) == .opened ? pack.installedSize : pack.length
+    }
+}
