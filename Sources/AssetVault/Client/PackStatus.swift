@@ -152,7 +152,7 @@ public struct FetchReport: Sendable, Equatable {
     public internal(set) var awaitingKey: [PackAwaitingKey] = []
     /// Not in use before all of their set is: another pack of it failed, waits for its key or was not downloaded. Earlier versions stay
     /// in use, and the next fetch continues.
-    public internal(set) var held: [PackID] = []
+    public internal(set) var awaitingSet: [PackID] = []
     /// Left for a network that is not metered.
     public internal(set) var deferred: [PackID] = []
     /// Why packs failed, and which parts of the site could not be verified; the first one is the most important. Earlier versions stay
@@ -164,7 +164,7 @@ public struct FetchReport: Sendable, Equatable {
         var report = self
         report.loaded = loaded.map(store.shownID)
         report.awaitingKey = awaitingKey.map(store.shown)
-        report.held = held.map(store.shownID)
+        report.awaitingSet = awaitingSet.map(store.shownID)
         report.deferred = deferred.map(store.shownID)
         report.failed = failed.map(store.shown)
         return report

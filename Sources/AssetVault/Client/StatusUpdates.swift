@@ -31,7 +31,7 @@ public enum StatusUpdate: Sendable, Equatable {
     case awaitingKey(PackID, VaultError)
     /// The pack stays out of use until another pack of its set is here, which failed, waits for its key or was not downloaded. A final
     /// update follows; an earlier version stays in use.
-    case held(PackID, by: PackID)
+    case awaitingSet(PackID, missing: PackID)
     /// The pack is staged as far as possible: loaded, or waiting for its key.
     case finished(PackID, PackState)
     case failed(PackID, VaultError)
@@ -40,7 +40,7 @@ public enum StatusUpdate: Sendable, Equatable {
         switch self {
         case .planned(let id, _, _), .began(let id), .progress(let id, _, _, _), .sentWhole(let id, _),
             .diskSpaceLow(let id, _), .deferred(let id), .verifying(let id, _, _), .opening(let id, _, _),
-            .transferring(let id), .awaitingKey(let id, _), .held(let id, _),
+            .transferring(let id), .awaitingKey(let id, _), .awaitingSet(let id, _),
             .finished(let id, _), .failed(let id, _):
             id
         }
@@ -61,7 +61,7 @@ public enum StatusUpdate: Sendable, Equatable {
         case .opening(_, let bytes, let total): .opening(id, bytes: bytes, total: total)
         case .transferring: .transferring(id)
         case .awaitingKey(_, let missingKey): .awaitingKey(id, error(missingKey))
-        case .held(_, let missing): .held(id, by: naming(missing))
+        case .awaitingSet(_, let missing): .awaitingSet(id, missing: naming(missing))
         case .finished(_, let state): .finished(id, state)
         case .failed(_, let failure): .failed(id, error(failure))
         }

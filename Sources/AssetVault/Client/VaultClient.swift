@@ -305,7 +305,7 @@ public actor VaultClient {
             switch outcome.result {
             case .failure(let error): report.failed.append(error)
             case .success where outcome.isDeferred: report.deferred.append(outcome.id)
-            case .success where outcome.heldBy != nil: report.held.append(outcome.id)
+            case .success where outcome.awaitedPack != nil: report.awaitingSet.append(outcome.id)
             case .success(let state):
                 if let pack = offers[outcome.id]?.pack,
                     state == .toBeTransferred || outcome.missingKey != nil

@@ -130,7 +130,7 @@ struct PackInstaller: Sendable {
         // An earlier process may have died before it recorded what is live.
         var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
         let isNewest = record.accepts(listing)
-        let isHeldBack = sets.have(pack) && record.loaded?.pack.sha256 != pack.sha256
+        let awaitsOthers = sets.have(pack) && record.loaded?.pack.sha256 != pack.sha256
         if isNewest {
             // Recorded before the version is visible: even if this process dies now, no process with older metadata
             // replaces it, nor does one that opens what waits.
@@ -143,7 +143,7 @@ struct PackInstaller: Sendable {
             let version = layout.version(pack, as: form)
             if !pack.isSaved(beside: version) { try pack.save(beside: version) }
             let installed = PackRecord.Loaded(pack: pack, form: form)
-            if isHeldBack {
+            if awaitsOthers {
                 record.ready = PackRecord.Ready(version: installed, fingerprint: fingerprint)
             } else {
                 try versions.activate(installed.name)
@@ -162,12 +162,12 @@ struct PackInstaller: Sendable {
         }
         // Last: nothing more is done for a pack that is recorded as loaded.
         if isNewest { try store.records.save(record, of: pack.id) }
-        (isHeldBack ? StagingStep.readyRecorded : .activationRecorded).reached()
+        (awaitsOthers ? StagingStep.readyRecorded : .activationRecorded).reached()
         if !isNewest {
             throw record.isRemoved
                 ? .removedMeanwhile(pack.id) : .supersededByAnotherProcess(pack.id, in: layout)
         }
-        return isHeldBack ? .toBeTransferred : .loaded
+        return awaitsOthers ? .toBeTransferred : .loaded
     }
 
     /// Makes the versions of a set live, all at once, and removes what they supersede. If newer metadata decided on one of them since,

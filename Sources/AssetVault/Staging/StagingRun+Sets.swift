@@ -15,7 +15,7 @@ extension StagingRun {
     func endSet(by outcome: Outcome) async -> [Outcome] {
         switch stager.sets.end(outcome.id, as: part(of: outcome)) {
         case nil: return []
-        case .hold(let packs, let missing): return packs.map { held($0.id, by: missing) }
+        case .hold(let packs, let missing): return packs.map { ready($0.id, awaiting: missing) }
         case .activate(let packs):
             do throws(VaultError) {
                 // Otherwise another process with newer metadata continues: what it makes live stays.
@@ -24,7 +24,7 @@ extension StagingRun {
             } catch {
                 guard let first = packs.first else { return [] }
                 return [reported(.failure(error), of: first.id)]
-                    + packs.dropFirst().map { held($0.id, by: first.id) }
+                    + packs.dropFirst().map { ready($0.id, awaiting: first.id) }
             }
         }
     }
@@ -42,10 +42,10 @@ extension StagingRun {
         return isKeyMissing && loadedState(of: outcome.id) == .loaded ? .missing : .omitted
     }
 
-    private func held(_ id: PackID, by missing: PackID) -> Outcome {
-        stager.observer(.held(id, by: missing))
+    private func ready(_ id: PackID, awaiting missing: PackID) -> Outcome {
+        stager.observer(.awaitingSet(id, missing: missing))
         var outcome = reported(.success(.toBeTransferred), of: id)
-        outcome.heldBy = missing
+        outcome.awaitedPack = missing
         return outcome
     }
 
@@ -81,9 +81,9 @@ extension StagingRun {
     }
 
     private func notBegun(_ id: PackID, without missing: PackID) -> Outcome {
-        stager.observer(.held(id, by: missing))
+        stager.observer(.awaitingSet(id, missing: missing))
         var outcome = reported(.success(loadedState(of: id)), of: id)
-        outcome.heldBy = missing
+        outcome.awaitedPack = missing
         return outcome
     }
 }

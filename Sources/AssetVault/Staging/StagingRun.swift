@@ -20,7 +20,7 @@ struct StagingRun: Sendable {
         /// Whether it waits for the others of its set.
         var isReady = false
         /// The pack of its set that is missing, so that it does not become live.
-        var heldBy: PackID?
+        var awaitedPack: PackID?
     }
 
     /// - Returns: the outcome of every pack that something was done with, in the order of the plan.

@@ -102,7 +102,7 @@ struct UpdatePrinter: ~Copyable {
     /// Packs that are left until the network is not metered.
     private var deferred: Set<PackID> = []
     /// Packs that wait for the others of their set, and one that is missing.
-    private var held: [PackID: PackID] = [:]
+    private var awaitingSet: [PackID: PackID] = [:]
     /// Packs that are being changed.
     private var changing: Set<PackID> = []
     /// Packs that were sent as a whole, with the URL.
@@ -124,7 +124,7 @@ struct UpdatePrinter: ~Copyable {
                 "low on disk space: \(missing) bytes are missing for \(id); purgeable packs are removed")
         case .deferred(let id): deferred.insert(id)
         case .awaitingKey(let id, let error): noteLocked(id, error)
-        case .held(let id, let missing): held[id] = missing
+        case .awaitingSet(let id, let missing): awaitingSet[id] = missing
         case .finished(let id, let state):
             end(id)
             printSentWhole(id)
@@ -156,10 +156,10 @@ struct UpdatePrinter: ~Copyable {
 
     private mutating func printState(_ state: PackState, of id: PackID) {
         let missingKey = locked.first { $0.id == id }?.error.problem
-        if let missing = held.removeValue(forKey: id) {
+        if let missing = awaitingSet.removeValue(forKey: id) {
             let place = state == .toBeTransferred ? "its new version is ready, and" : "it"
             return Console.note(
-                "held  \(id): \(place) is used only together with \(missing), which is missing")
+                "waits  \(id): \(place) is used only together with \(missing), which is missing")
         }
         switch state {
         case .toBeTransferred:

@@ -182,7 +182,7 @@ struct PackWork {
         case .opening(let id, let bytes, let total): note(id, bytes, of: total) { 0.5 + $0 / 2 }
         case .verifying(let id, let bytes, let total): note(id, bytes, of: total) { $0 }
         case .finished(let id, _), .failed(let id, _): work.note(id, share: 1)
-        case .began, .sentWhole, .diskSpaceLow, .deferred, .transferring, .awaitingKey, .held: break
+        case .began, .sentWhole, .diskSpaceLow, .deferred, .transferring, .awaitingKey, .awaitingSet: break
         }
     }
 

@@ -100,7 +100,7 @@ import VaultTransport
         fail(missing)
         let report = try await update()
         let others = Self.set.filter { $0 != missing }
-        #expect(report.held.map(\.description).sorted() == others)
+        #expect(report.awaitingSet.map(\.description).sorted() == others)
         #expect(report.failed.map(\.category) == [.notHosted])
         #expect("\(report.failed)".contains("none of the 3 packs of its set is updated"), "\(report.failed)")
         try await expect(release: old)
@@ -116,7 +116,7 @@ import VaultTransport
         let asked = world.server.packs.count
         succeed()
         let completed = try await update()
-        #expect(completed.loaded.map(\.description).sorted() == Self.set && completed.held.isEmpty)
+        #expect(completed.loaded.map(\.description).sorted() == Self.set && completed.awaitingSet.isEmpty)
         try await expect(release: new)
         let askedFor = Set(world.server.packs.dropFirst(asked).map(\.request.path))
         #expect(askedFor.count == 1, "\(askedFor)")
@@ -134,7 +134,7 @@ import VaultTransport
     @Test func aDamagedPack() async throws {
         fail("game/level3", .changed { $0.body = $0.body.map { $0 ^ 1 } })
         let report = try await update()
-        #expect(report.failed.count == 1 && report.held.count == 2, "\(report)")
+        #expect(report.failed.count == 1 && report.awaitingSet.count == 2, "\(report)")
         try await expect(release: 1)
         let error = try #require(await thrown { _ = try await world.client().fetch(.all) })
         #expect(error.problem.contains("of its set") && !error.remedy.isEmpty, "\(error)")
@@ -165,7 +165,7 @@ import VaultTransport
         try await world.publish()
         succeed()
         let report = try await update()
-        #expect(report.failed.isEmpty && report.held.isEmpty)
+        #expect(report.failed.isEmpty && report.awaitingSet.isEmpty)
         try await expect(release: 1)
         for id in Self.set { #expect(try await status(of: id).readyVersion == nil) }
     }
@@ -193,7 +193,7 @@ import VaultTransport
         try await publish(3)
         fail("game/level2.level3.music")
         let report = try await update()
-        #expect(report.failed.count == 1 && report.held.count == 3, "\(report)")
+        #expect(report.failed.count == 1 && report.awaitingSet.count == 3, "\(report)")
         // By the metadata that are here now, a pack of the tag is missing.
         try await expect(release: 1)
         _ = try await world.client().refresh()
@@ -210,7 +210,7 @@ import VaultTransport
         try FileSystem.removeTree(world.layout.permanent.removingLastComponent())
         fail("game/level3")
         let report = try await update()
-        #expect(report.held.isEmpty && report.failed.count == 1)
+        #expect(report.awaitingSet.isEmpty && report.failed.count == 1)
         #expect(try await version(of: "game/level2") == 2)
     }
 
@@ -222,7 +222,7 @@ import VaultTransport
         let client = try world.client { $0.policy.updatesTogether = true }
         fail("game/level4")
         let report = try await update(client)
-        #expect(report.failed.count == 1 && report.held.count == 4, "\(report)")
+        #expect(report.failed.count == 1 && report.awaitingSet.count == 4, "\(report)")
         for level in 1...3 {
             #expect(try await version(of: "game/level\(level)") == (isFirst ? nil : 1))
         }
@@ -356,7 +356,7 @@ import VaultTransport
         let asked = world.server.packBytes
         let report = try await update(client, .tagged(["level2"]))
         let error = try #require(report.failed.first)
-        #expect(report.failed.count == 1 && report.held.count == 2)
+        #expect(report.failed.count == 1 && report.awaitingSet.count == 2)
         #expect(error.category == .diskFull && error.missingBytes ?? 0 > 700_000, "\(error)")
         #expect(error.problem.contains("3 packs of a set"), "\(error)")
         #expect(world.server.packBytes - asked < 20_000)

@@ -26,7 +26,7 @@ struct Progress: Sendable {
         case .awaitingKey(let id, _): line = "\(id) is locked"
         case .diskSpaceLow(let id, let missing): line = "\(missing) bytes of disk space are missing for \(id)"
         case .deferred(let id): line = "\(id) waits for a network that is not metered"
-        case .held(let id, let missing): line = "\(id) waits for \(missing)"
+        case .awaitingSet(let id, let missing): line = "\(id) waits for \(missing)"
         case .planned, .sentWhole, .verifying, .transferring, .finished: break
         }
         return line != earlier
