@@ -110,6 +110,25 @@ import Testing
         }
     }
 
+    /// A version that stays sealed, and has most pieces in the one before.
+    @Test func aVersionThatRestsOnTheLiveOne() async throws {
+        let stores = try await KilledStores(.sealed, from: .loaded) { _ in Bytes.random(10 << 16, seed: 1) }
+        for step in KilledOperation.sealed.steps(from: .loaded).filter({ $0 != .downloadNamed })
+            .sample(4, for: "aVersionThatRestsOnTheLiveOne")
+        {
+            let hint = "a version that rests on the live one, killed at \(step)"
+            let store = try await stores.store("sealed-\(step)")
+            let sent = stores.server.packBytes
+            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
+            try await stores.expectOldOrNew(in: store, hint)
+            try await stores.run(in: store).succeeded()
+            try await stores.expectEnd(in: store, hint)
+            #expect(stores.server.packBytes - sent < stores.packLength / 2, "\(hint)")
+            #expect(
+                try stores.world.files(in: "permanent/level", of: store).contains { $0.hasSuffix(".places") })
+        }
+    }
+
     /// An interrupted removal is finished by the next command; the pack returns only when it is requested.
     @Test(
         arguments: [StagingStep.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]

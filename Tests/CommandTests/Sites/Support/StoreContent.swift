@@ -22,13 +22,14 @@ struct StoreContent: Equatable {
             names.filter { $0.hasPrefix(folder + "/@") }.map { String($0.dropFirst(folder.count + 1)) }
                 .filter { !$0.contains("/") }.sorted()
         }
-        // A version with its manifest, and what an opened one was opened from.
+        // A version with its manifest, and what an opened one was opened from, or what a sealed one rests on: a file, and the places.
         let versions = own("permanent/\(id)")
-        let count = loaded == nil ? 0 : isSealed ? 2 : 3
+        let rests = versions.contains { $0.hasSuffix(".places") }
+        let count = loaded == nil ? 0 : isSealed && !rests ? 2 : isSealed ? 4 : 3
         #expect(versions.count == count, "\(versions) \(hint)", sourceLocation: location)
         if let loaded {
             #expect(
-                versions.allSatisfy { $0.hasPrefix("@\(loaded)-") }
+                versions.count { $0.hasPrefix("@\(loaded)-") } == (rests ? 3 : count)
                     && versions.contains { $0.hasSuffix(".avpack") } == isSealed,
                 "\(versions) \(hint)", sourceLocation: location)
         }
