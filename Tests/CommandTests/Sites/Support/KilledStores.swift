@@ -22,10 +22,13 @@ struct KilledStores {
     /// The last bytes of each version's file, which identify it.
     private let footers: [[UInt8]]
 
-    /// - Parameter noise: the content of the largest file of each version.
+    /// - Parameters:
+    ///   - noise: the content of the largest file of each version.
+    ///   - prepare: fetches version 1 in another way.
     init(
         _ operation: KilledOperation, from start: KilledOperation.Start,
-        noise: (_ version: UInt64) -> [UInt8] = { Bytes.random(10 << 16, seed: $0) }
+        noise: (_ version: UInt64) -> [UInt8] = { Bytes.random(10 << 16, seed: $0) },
+        preparing prepare: (World) async throws -> Void = { _ in }
     ) async throws {
         (self.operation, self.start) = (operation, start)
         let world = try await World()
@@ -51,6 +54,7 @@ struct KilledStores {
         if start == .loaded {
             try await world.fetch(operation == .sealed ? "--sealed" : "").succeeded()
         }
+        try await prepare(world)
         try await publish(2)
         (self.trees, self.footers) = (trees, footers)
         pack = try PackFile(

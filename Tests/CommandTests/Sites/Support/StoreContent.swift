@@ -35,9 +35,10 @@ struct StoreContent: Equatable {
         }
         #expect(
             names.contains("permanent/\(id)/current") == (loaded != nil), "\(hint)", sourceLocation: location)
-        // A pack with its manifest.
+        // A pack with its manifest, or with what it rests on: a file, and the places.
         let packs = own("shared/packs/\(id)")
-        #expect(packs.count == (waiting == nil ? 0 : 2), "\(packs) \(hint)", sourceLocation: location)
+        let rest = packs.contains { $0.hasSuffix(".places") } ? 2 : 0
+        #expect(packs.count == (waiting == nil ? 0 : 2 + rest), "\(packs) \(hint)", sourceLocation: location)
 
         let records = PackRecords(layout: StoreLayout(root: FilePath(store)), role: .app)
         let decided = try records.record(of: try PackID(id))
