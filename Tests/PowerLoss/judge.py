@@ -31,7 +31,7 @@ def with_bases(path):
     content = bytearray(path.read_bytes())
     places = path.with_name(f"{path.name}.places")
     if not places.exists():
-        return content
+        return bytes(content)
     saved = places.read_bytes()
     bases, runs = struct.unpack_from(">II", saved, 40)
     position, names = 48, []
@@ -43,7 +43,7 @@ def with_bases(path):
         with open(path.with_name(names[base]), "rb") as file:
             file.seek(offset)
             content[start:start + length] = file.read(length)
-    return content
+    return bytes(content)
 
 
 class Judge:
