@@ -231,6 +231,23 @@ extension OpenFile {
         }
         return found
     }
+
+    /// Bytes with data, as ``dataRanges(in:)`` finds them.
+    public var dataLength: UInt64 {
+        get throws(VaultError) {
+            try dataRanges(in: 0..<status().size).reduce(0) { $0 + UInt64($1.count) }
+        }
+    }
+
+    /// Whether the file has holes, as far as the file system says so.
+    public var hasHoles: Bool {
+        get throws(VaultError) {
+            let hole = vault_seek_hole(descriptor, 0)
+            // The end of the file counts as one. An error: the file system does not report holes, or the file is empty.
+            guard hole >= 0 else { return false }
+            return try UInt64(hole) < status().size
+        }
+    }
 }
 
 extension OpenFile {

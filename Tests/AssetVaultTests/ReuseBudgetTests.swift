@@ -71,7 +71,7 @@ import VaultFileSystem
 
     private func pieces(within budget: ReuseBudget) -> ReusablePieces {
         ReusablePacks(layout, within: budget).pieces(
-            of: pack, besides: layout.partialDownload(of: pack), trees: nil, hasOthers: false)
+            of: pack, besides: layout.partialDownload(of: pack), restingOn: nil, hasOthers: false)
     }
 
     @Test func theBudgetEnds() throws {

@@ -5,19 +5,45 @@ import hashlib
 import json
 import os
 import re
+import struct
 
 from game import describe, read_tree
 from story import Have
 
 SCRATCH = re.compile(r"\.assetvault-.*\.tmp")
-WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack(\.json)?")
+WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack(\.json|\.places)?")
 RECORD = re.compile(r"@state/(.+)/@record\.json")
-VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json|\.tail)?")
+VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json|\.tail|\.places)?")
 ARRIVING = re.compile(r"(.+)/@\d+-[0-9a-f]{16}\.arriving")
 DELEGATED = re.compile(r"packs(-\d+)?\.json")
 DAY = re.compile(r"@traffic/\d{4}-\d\d-\d\d")
 RECEIVED = re.compile(rb"\d+ (metered|unmetered) (-|[a-z0-9./_-]+)")
 ADOPTED = re.compile(r"adopting/(?:(\d+)\.)?([^/]+)")
+
+
+def is_base(path):
+    """Whether a file is only there because a newer version has pieces in it: it has no manifest."""
+    return not path.with_name(f"{path.name}.json").exists()
+
+
+def with_bases(path):
+    """The bytes of a sealed pack, with the pieces that its places find in other files of its folder."""
+    content = bytearray(path.read_bytes())
+    places = path.with_name(f"{path.name}.places")
+    if not places.exists():
+        return bytes(content)
+    saved = places.read_bytes()
+    bases, runs = struct.unpack_from(">II", saved, 40)
+    position, names = 48, []
+    for _ in range(bases):
+        length, = struct.unpack_from(">H", saved, position)
+        names.append(saved[position + 2:position + 2 + length].decode())
+        position += 2 + length
+    for start, length, base, offset in struct.iter_unpack(">QQIQ", saved[position:position + 28 * runs]):
+        with open(path.with_name(names[base]), "rb") as file:
+            file.seek(offset)
+            content[start:start + length] = file.read(length)
+    return bytes(content)
 
 
 class Judge:
@@ -74,13 +100,18 @@ class Judge:
 
     def _shared(self, name, path):
         if match := WAITING.fullmatch(name):
-            id, digest, manifest = match.groups()
+            id, digest, beside = match.groups()
             version = self.game.versions.get(digest)
-            if manifest:
+            if beside == ".places":
+                return self._places(path.read_bytes())
+            if beside:
                 return self._manifest(version, path)
             if version is None or version.id != id:
                 return "is not the whole pack"
-            if describe(path)[1] != digest and not self._rests_on_live_tree(version, path.read_bytes()):
+            if is_base(path):
+                return None
+            content = with_bases(path)
+            if hashlib.sha256(content).hexdigest() != digest and not self._rests_on_live_version(version, content):
                 return "is not the whole pack"
             self.whole.setdefault(id, []).append((version.number, "shared"))
         else:
@@ -155,9 +186,17 @@ class Judge:
         sealed, beside = match.group(3, 4)
         if beside == ".json":
             return self._manifest(version, path)
+        if beside == ".places":
+            return self._places(path.read_bytes())
         if beside:
             return self._tail(version, path.read_bytes())
-        if describe(path)[1:] != (version.digest,) if sealed else read_tree(path) != version.tree:
+        if sealed and is_base(path):
+            return None
+        if sealed:
+            isWhole = hashlib.sha256(with_bases(path)).hexdigest() == version.digest
+        else:
+            isWhole = read_tree(path) == version.tree
+        if not isWhole:
             return "is not the whole version"
         self.whole.setdefault(id, []).append((version.number, "permanent"))
 
@@ -173,18 +212,23 @@ class Judge:
                 return "is not the end of its pack"
             end = start
 
-    def _rests_on_live_tree(self, version, content):
-        """Whether each piece is in the file of a pack that waits, or in the live tree: by the pack that this was opened from. What
-        was superseded meanwhile needs no piece."""
+    def _places(self, content):
+        """Where pieces are that the file of a sealed pack has holes for."""
+        return None if hashlib.sha256(content[:-32]).digest() == content[-32:] else "has the wrong checksum"
+
+    def _rests_on_live_version(self, version, content):
+        """Whether each piece is in the file of a pack that waits, or in the live version: in a tree by the pack that this was opened
+        from. What was superseded meanwhile needs no piece."""
         current = self.store / "permanent" / version.id / "current"
         if self._tail(version, content) or not current.is_symlink():
             return False
-        live = self.game.named(version.id, os.readlink(current))
+        name = os.readlink(current)
+        live = self.game.named(version.id, name.removesuffix(".avpack"))
         if live is None:
             return False
         if live.number > version.number:
             return True
-        tail = current.parent / f"{live.name}.tail"
+        tail = current.parent / (name if name.endswith(".avpack") else f"{name}.tail")
         there = {digest for _, digest in pieces(live, tail.read_bytes())}
         return all(
             digest in there or hashlib.sha256(content[place]).digest() == digest

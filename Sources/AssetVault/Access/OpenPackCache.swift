@@ -56,7 +56,9 @@ actor OpenPackCache {
     {
         do throws(VaultError) {
             let manifest = try PackManifestFile.read(beside: lease.root)
-            return .success(try await OpenPack(try PackFile(file, as: manifest), keys: keys))
+            let pack = try PackFile(file, as: manifest)
+            let bases = PieceBases(beside: lease.root, of: pack)
+            return .success(try await OpenPack(PackFile(pack, on: bases), keys: keys))
         } catch {
             return .failure(error)
         }

@@ -11,6 +11,7 @@ struct VersionName {
     private static let damagedSuffix = ".damaged"
     private static let tailSuffix = ".tail"
     private static let arrivingSuffix = ".arriving"
+    private static let placesSuffix = ".places"
 
     /// The damaged version that a repair leaves to its readers.
     var damaged: String { text + Self.damagedSuffix }
@@ -21,6 +22,9 @@ struct VersionName {
     /// The folder that the version is opened into while it is downloaded.
     var arrivingTree: String { text + Self.arrivingSuffix }
 
+    /// Where the pieces are that a sealed version has not in its own file.
+    var places: String { text + Self.placesSuffix }
+
     /// The version that an entry of a pack's folder belongs to: the version itself, or what is beside it.
     init?(ofEntry text: String) {
         for suffix in Self.suffixes where text.hasSuffix(suffix) {
@@ -30,7 +34,7 @@ struct VersionName {
         self.init(text)
     }
 
-    private static let suffixes = [".json", damagedSuffix, tailSuffix, arrivingSuffix]
+    private static let suffixes = [".json", damagedSuffix, tailSuffix, arrivingSuffix, placesSuffix]
 
     init(of pack: PackManifest, as form: PackForm) {
         text = "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"

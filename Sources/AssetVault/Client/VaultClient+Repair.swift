@@ -58,9 +58,12 @@ extension VaultClient {
         let manifestWasRepaired = try await storeAccess.repairManifest(of: id)
         let record = try await storeAccess.journal.state(of: id)
         if record.isLost { throw goneError(id) }
-        guard let loaded = record.loaded, try await stager.damage(to: loaded) != nil else {
+        guard let loaded = record.loaded, let damage = try await stager.damage(to: loaded) else {
             return manifestWasRepaired
         }
+        // Nothing rests on it from now on.
+        VaultStore.noteDamage(
+            of: storeAccess.layout.version(loaded.pack, as: loaded.form), metBy: damage)
         let offer = try await offer(toRepair: loaded, recorded: record)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
             // The site may list it under another ID by now.

@@ -80,21 +80,21 @@ extension PackStager {
     func costOfBeginning(
         _ offer: LocatedPack
     ) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
-        if try keptPack(offer.pack) != nil { return nil }
+        if try await keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
         if case .whole = try file.arrival() { return nil }
-        var download = newDownload(of: offer, to: file, trees: try treeUse(for: offer.pack.id))
+        var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
         return try await download.cost(of: file.claim())
     }
 
     /// The cost of downloading a pack now, and the bytes that are written; nil where no download is needed. Leaves no new file; an
     /// existing partial download keeps the tail that was fetched for this.
     func cost(of offer: LocatedPack) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
-        if try keptPack(offer.pack) != nil { return nil }
+        if try await keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
-        var download = newDownload(of: offer, to: file, trees: try treeUse(for: offer.pack.id))
+        var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
         switch try file.arrival() {
         case .whole: return nil
         case .partial: return try await download.cost(of: file.claim())
@@ -118,7 +118,7 @@ extension PackDownload {
         var assembly = try PackAssembly(lockedFile, of: pack)
         _ = try await assembly.verifyTail()
         var opened: UInt64 = 0
-        if case .opening = reusable?.trees { opened = pack.installedSize }
+        if case .trees = reusable?.basis { opened = pack.installedSize }
         let single = (assembly.costOfSingleRequest, pack.length + min(opened, .max - pack.length))
         if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false) {
             return single
@@ -140,13 +140,10 @@ extension PackDownload {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
-        try reusable?.leaveOutLiveTree(of: &assembly)
+        let rest = try await reusable?.rest(&assembly, isArriving: true)
         var written = pack.length - min(pack.length, assembly.presentLength)
-        if let reusable, let source = try await reusable.openPack(assembly.partial) {
-            written = pack.installedSize
-            let missing = try assembly.missingPieces()
-            let basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: true)
-            written -= min(written, basis?.linkedLength ?? 0)
+        if case .trees(let basis, _, _) = rest {
+            written = pack.installedSize - min(pack.installedSize, basis?.linkedLength ?? 0)
         }
         var others = reusable?.sources(with: try assembly.missingPieces())
         guard let cost = try assembly.cost(reusing: { others?.next() }, countingTail: tailLength) else {

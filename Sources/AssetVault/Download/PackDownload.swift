@@ -1,4 +1,5 @@
 import SealedPack
+import SystemPackage
 import VaultBase
 import VaultFileSystem
 import VaultTransport
@@ -38,15 +39,15 @@ struct PackDownload {
             report(count)
         }
         var assembly = try PackAssembly(lockedFile, of: pack)
-        var (basis, tree): (TreeBasis?, ArrivingTree?)
+        var (basis, tree, bases): (TreeBasis?, ArrivingTree?, PieceBases?)
         _ = try await assembly.verifyTail()
         // Where it is opened, what its tree has counts as well.
-        if reusable?.trees == nil || assembly.isTailUnverified { progress(assembly.presentLength) }
+        if reusable?.basis == nil || assembly.isTailUnverified { progress(assembly.presentLength) }
         while true {
             try await requireOwnership()
             if !assembly.isTailUnverified, let reusable {
                 self.reusable = nil
-                (basis, tree) = try await beginOpening(reusable, &assembly)
+                (basis, tree, bases) = try await beginResting(reusable, &assembly)
                 progress(assembly.presentLength)
                 var others = reusable.sources(with: try assembly.missingPieces())
                 try await assembly.reuse(from: { others.next() }, progress: progress)
@@ -54,40 +55,43 @@ struct PackDownload {
             guard try assembly.wanted() != nil else { break }
             try await transfer(into: &assembly, progress: progress)
         }
-        if assembly.isPartial {
-            StagingStep.downloadVerified.reached()
-            return ArrivedPack(lockedFile, isWhole: false, basis: basis, tree: tree)
-        }
-        do throws(VaultError) { _ = try assembly.finish() } catch {
-            // Unsaved bytes can still be read, and a second attempt to save them would report success.
-            try? FileSystem.removeFile(lockedFile.file.path)
-            throw error
+        let isWhole = !assembly.isPartial
+        // What is opened now is not kept.
+        if isWhole || basis == nil && tree == nil {
+            do throws(VaultError) { _ = try assembly.finish() } catch {
+                // Unsaved bytes can still be read, and a second attempt to save them would report success.
+                try? FileSystem.removeFile(lockedFile.file.path)
+                throw error
+            }
         }
         StagingStep.downloadVerified.reached()
+        guard isWhole else {
+            return ArrivedPack(lockedFile, isWhole: false, basis: basis, tree: tree, bases: bases)
+        }
         let finished = try file.finish(lockedFile)
         StagingStep.downloadNamed.reached()
         return ArrivedPack(finished, basis: basis)
     }
 
-    /// Once the tail is verified: what is in opened trees is not downloaded, and the rest is opened as it comes, where there is a key.
-    private func beginOpening(
+    /// Once the tail is verified: what the pack rests on is not downloaded, and the other pieces are opened as they come, where there is
+    /// a key.
+    private func beginResting(
         _ reusable: ReusablePieces, _ assembly: inout PackAssembly
-    ) async throws(VaultError) -> (TreeBasis?, ArrivingTree?) {
-        guard let source = try await reusable.openPack(assembly.partial) else {
-            try reusable.leaveOutLiveTree(of: &assembly)
+    ) async throws(VaultError) -> (TreeBasis?, ArrivingTree?, PieceBases?) {
+        switch try await reusable.rest(&assembly, isArriving: false) {
+        case .file(let bases):
             try await makeSpace(pack.length - min(pack.length, assembly.presentLength))
-            return (nil, nil)
+            return (nil, nil, bases)
+        case .trees(let basis, let source, let missing):
+            guard assembly.hasMissingPieces else { return (basis, nil, nil) }
+            if let tree = try await beginTree(source, basis) {
+                assembly.open(into: tree.writer)
+                return (basis, tree, nil)
+            }
+            // A stalled process may have begun the tree.
+            let more = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: true)
+            return (more, nil, nil)
         }
-        let missing = try assembly.missingPieces()
-        var basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: false)
-        guard assembly.hasMissingPieces else { return (basis, nil) }
-        if let tree = try await beginTree(source, basis) {
-            assembly.open(into: tree.writer)
-            return (basis, tree)
-        }
-        // A stalled process may have begun the tree.
-        basis = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: true)
-        return (basis, nil)
     }
 
     /// The file at the mirror that is asked next.
@@ -166,17 +170,41 @@ struct PackDownload {
 /// A pack that needs nothing of a host any more, in a file of ephemeral or shared storage.
 struct ArrivedPack: Sendable {
     let file: OpenFileReference
-    /// False for the file of a download whose other pieces are in trees.
+    /// False for a file whose other pieces are in trees or in bases.
     let isWhole: Bool
     /// What the pack takes from trees when it is opened; nil where these were not looked at.
     let basis: TreeBasis?
     /// What it was opened into while it was downloaded; nil where all its pieces are in the file or in the trees of the basis.
     let tree: ArrivingTree?
+    /// The earlier versions that it rests on; nil for none.
+    let bases: PieceBases?
 
     init(
-        _ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil, tree: ArrivingTree? = nil
+        _ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil, tree: ArrivingTree? = nil,
+        bases: PieceBases? = nil
     ) {
         (self.file, self.isWhole, self.basis, self.tree) = (file, isWhole, basis, tree)
+        self.bases = bases
+    }
+
+    /// Whether it needs no tree, so that it can be kept as it is.
+    var canStaySealed: Bool { isWhole || bases != nil }
+
+    func packFile(of pack: PackManifest) throws(VaultError) -> PackFile {
+        PackFile(try PackFile(file, as: pack, named: pack.id.description), on: bases)
+    }
+
+    /// Before the file gets its name beside its bases: without its places it would have holes. Throws `.corrupt` where a base is no
+    /// longer there.
+    func savePlaces(beside target: FilePath, of pack: PackManifest) throws(VaultError) {
+        guard let bases, bases.folder == target.removingLastComponent() else {
+            return try FileSystem.discard(PiecePlaces.path(beside: target))
+        }
+        guard bases.areThere else {
+            throw VaultError(
+                .corrupt, "a version that it rests on was removed", at: target.string, remedy: "try again")
+        }
+        try bases.places.save(beside: target, of: try packFile(of: pack))
     }
 }
 

@@ -12,15 +12,17 @@ extension PackStager {
     /// downloader leaves it to the app, an app's own is waited for, and a stalled process is bypassed. Nil where a
     /// downloader leaves it to another process.
     ///
-    /// - Parameter trees: how opened trees may be used instead of pieces of the file.
-    func download(_ offer: LocatedPack, trees: TreeUse?) async throws(VaultError) -> ArrivedPack? {
+    /// - Parameter basis: what its file may rest on.
+    func download(_ offer: LocatedPack, restingOn basis: ArrivalBasis?) async throws(VaultError)
+        -> ArrivedPack?
+    {
         let pack = offer.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
         let mark = ForegroundMark(layout: store.layout, pack: pack)
         // What an app has begun to open is its own to finish: this role could only download all of it again.
         if !opensPacks, (try? FileSystem.exists(store.layout.arrivingTree(of: pack))) == true { return nil }
         try await store.journal.recordDownload(of: pack, listedBy: offer.listing)
-        let download = try await beginDownload(of: offer, to: file, trees: trees)
+        let download = try await beginDownload(of: offer, to: file, restingOn: basis)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)
         let start = ContinuousClock.now
@@ -77,7 +79,7 @@ extension PackStager {
             guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }
             lockedFile = try file.takeOver()
             download.reusable = reusablePacks.pieces(
-                of: pack, besides: lockedFile.file.path, trees: download.reusable?.trees, hasOthers: true)
+                of: pack, besides: lockedFile.file.path, restingOn: download.reusable?.basis, hasOthers: true)
         }
         StagingStep.downloadClaimed.reached()
         let place = lockedFile.file.path
@@ -121,15 +123,15 @@ extension PackStager {
     /// A download without any request yet. Disk space for a tree is made once the index is known, which says what is in other trees;
     /// for the pack itself it is made now.
     func beginDownload(
-        of offer: LocatedPack, to file: DownloadFile, trees: TreeUse?
+        of offer: LocatedPack, to file: DownloadFile, restingOn basis: ArrivalBasis?
     ) async throws(VaultError) -> PackDownload {
         let (layout, space, pack) = (store.layout, space, offer.pack)
         try layout.makeEphemeral()
-        var download = newDownload(of: offer, to: file, trees: trees)
+        var download = newDownload(of: offer, to: file, restingOn: basis)
         @Sendable func makeSpace(_ bytes: UInt64) async throws(VaultError) {
             try await space.make(for: bytes, of: pack.id, in: layout.ephemeral)
         }
-        if trees == nil {
+        if basis == nil {
             try await makeSpace(file.missingCount)
         } else {
             download.makeSpace = makeSpace
@@ -149,7 +151,9 @@ extension PackStager {
         return download
     }
 
-    func newDownload(of offer: LocatedPack, to file: DownloadFile, trees: TreeUse?) -> PackDownload {
+    func newDownload(of offer: LocatedPack, to file: DownloadFile, restingOn basis: ArrivalBasis?)
+        -> PackDownload
+    {
         PackDownload(
             transport: network.transport(for: offer.pack.id), file: file,
             sources: DownloadSources(offer.locations, retries: retries),
@@ -158,19 +162,21 @@ extension PackStager {
             ),
             observer: observer,
             reusable: reusablePacks.pieces(
-                of: offer.pack, besides: store.layout.partialDownload(of: offer.pack), trees: trees,
+                of: offer.pack, besides: store.layout.partialDownload(of: offer.pack), restingOn: basis,
                 hasOthers: false))
     }
 
-    /// How a pack that is about to be downloaded uses opened trees: not at all where it stays sealed.
-    func treeUse(for id: PackID) throws(VaultError) -> TreeUse? {
-        guard let keys else {
-            let installed = try? PackRecords(layout: store.layout, role: .app).record(of: id)
-            // A sealed version will need all pieces.
-            return installed?.loaded?.form == .opened && installed?.chosenForm != .sealed ? .waiting : nil
+    /// What a pack that is about to be downloaded may rest on: where it is to be opened, trees; else the live version, if that has the
+    /// form that it will have.
+    func arrivalBasis(for id: PackID) throws(VaultError) -> ArrivalBasis? {
+        if let keys {
+            let record = try store.records.record(of: id)
+            if form(for: record) == .opened { return .trees(openedWith: keys, isTrusting: true) }
+            return record.loaded?.form == .sealed ? .version : nil
         }
-        guard form(for: try store.records.record(of: id)) == .opened else { return nil }
-        return .opening(with: keys, isTrusting: true)
+        let installed = try? PackRecords(layout: store.layout, role: .app).record(of: id)
+        guard let loaded = installed?.loaded else { return .version }
+        return (installed?.chosenForm ?? loaded.form) == loaded.form ? .version : nil
     }
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before

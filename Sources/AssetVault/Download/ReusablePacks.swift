@@ -22,10 +22,10 @@ final class ReusablePacks: Sendable {
     ///
     /// - Parameters:
     ///   - file: the download itself.
-    ///   - use: how opened trees may be used.
+    ///   - basis: what it may rest on.
     ///   - hasOthers: whether other files of the same download are known to be there.
     func pieces(
-        of pack: PackManifest, besides file: FilePath, trees use: TreeUse?, hasOthers: Bool
+        of pack: PackManifest, besides file: FilePath, restingOn basis: ArrivalBasis?, hasOthers: Bool
     ) -> ReusablePieces {
         let (key, layout, budget) = (pack.contentKeyID, layout, budget)
         budget.note(pack)
@@ -33,15 +33,18 @@ final class ReusablePacks: Sendable {
         let hadSources = families.withLock { families in
             families[key, default: PackFamily(of: owners, under: key, in: layout, within: budget)].look(
                 at: pack.id, in: layout)
-            return families[key]?.hadSources(besides: file, withTrees: use != nil) ?? false
+            return families[key]?.hadSources(besides: file, withTrees: basis != nil) ?? false
         }
         // An open file can be read after its removal.
-        let versions = StoredSource.sealed(of: pack.id, in: layout, within: budget).compactMap {
+        var versions = StoredSource.sealed(of: pack.id, in: layout, within: budget).compactMap {
             $0.open(under: key, within: budget)
+        }
+        if case .sealed(let waiting, _, _) = waitingVersion(of: pack) {
+            versions.insert(UntrustedPieces(waiting, budget), at: 0)
         }
         return ReusablePieces(
             pack: pack, file: file, hasSources: hadSources || hasOthers, versions: versions, stored: self,
-            trees: use, budget: budget)
+            basis: basis, budget: budget)
     }
 
     /// The sealed packs that have some of these pieces, the best first; of the pack itself only downloads, since its versions are open.
@@ -82,12 +85,57 @@ final class ReusablePacks: Sendable {
         return trees.isEmpty ? nil : try await TreeBasis(of: source, on: trees)
     }
 
-    /// The tail file of the live tree of a pack, if nothing has changed there since it was staged.
-    func liveTail(of pack: PackManifest) -> PackFile? {
-        for tree in StoredSource.trees(of: pack.id, in: layout) {
-            if let tail = tree.openUnchangedTail(in: layout, under: pack.contentKeyID) { return tail }
+    /// The version of a pack that is here, if nothing has changed there since it was staged: the live one, or without one that which
+    /// waits.
+    func version(of pack: PackManifest) -> EarlierVersion? {
+        let record = try? PackRecords(layout: layout, role: .app).record(of: pack.id)
+        return record?.loaded == nil ? waitingVersion(of: pack) : liveVersion(of: pack)
+    }
+
+    func liveVersion(of pack: PackManifest) -> EarlierVersion? {
+        let key = pack.contentKeyID
+        let record = try? PackRecords(layout: layout, role: .app).record(of: pack.id)
+        guard let loaded = record?.loaded else { return nil }
+        let version = layout.version(loaded.pack, as: loaded.form)
+        guard let fingerprint = record?.fingerprint,
+            (try? VersionFingerprint.digest(of: version, as: loaded.form)) == fingerprint
+        else { return nil }
+        switch loaded.form {
+        case .opened:
+            return StoredSource(id: pack.id, file: layout.tailFile(of: loaded.pack), tree: version)
+                .openTail(of: loaded.pack, under: key).map { EarlierVersion.tree(tail: $0) }
+        case .sealed:
+            guard let file = try? PackFile(opening: version, as: loaded.pack), file.contentKeyID == key else {
+                return nil
+            }
+            return .sealed(file, named: loaded.name.text, as: VersionName(of: pack, as: .sealed).text)
         }
-        return nil
+    }
+
+    /// A version that waits, if this user wrote it. Nothing of it is read: the app verifies each piece when it opens the newer one.
+    private func waitingVersion(of pack: PackManifest) -> EarlierVersion? {
+        let records = StoreRole.allCases.compactMap {
+            try? PackRecords(layout: layout, role: $0).record(of: pack.id)
+        }
+        guard let waiting = records.compactMap(\.waiting).first, waiting.sha256 != pack.sha256,
+            waiting.contentKeyID == pack.contentKeyID,
+            let opened = (try? layout.sharedArea.openFile(layout.waitingPack(waiting))) ?? nil,
+            (try? EphemeralName.isOurs(opened.status())) == true,
+            let file = try? PackFile(OpenFileReference(opened), as: waiting),
+            let name = layout.waitingPack(waiting).lastComponent?.string,
+            let ownName = layout.waitingPack(pack).lastComponent?.string
+        else { return nil }
+        let bases = PieceBases(beside: layout.waitingPack(waiting), of: file)
+        return .sealed(PackFile(file, on: bases), named: name, as: ownName)
+    }
+
+    /// Files that wait, of some names, and may have pieces of a pack.
+    func waitingFiles(_ names: [String], of pack: PackManifest) -> [(name: String, pack: PackFile)] {
+        names.compactMap { name in
+            StoredSource(
+                id: pack.id, file: layout.waiting(of: pack.id).appending(name), area: layout.sharedArea
+            ).openPack(under: pack.contentKeyID, within: budget).map { (name, $0) }
+        }
     }
 
     /// Trees that one pack rests on: their catalogs are in memory.
@@ -128,84 +176,6 @@ final class ReusablePacks: Sendable {
             }
         }
         return owners
-    }
-}
-
-/// How the download of a pack uses opened trees.
-enum TreeUse: Sendable {
-    /// The pack is opened as it comes, and takes from trees what is unchanged. If `isTrusting`, files that have the sizes and times of
-    /// when they were written are taken as unchanged.
-    case opening(with: any KeyProvider, isTrusting: Bool)
-    /// The pack waits for its key, and its file need not have the pieces of the live tree.
-    case waiting
-}
-
-/// What a download may take pieces from, asked once its own index is verified: only what has a missing piece is opened, one
-/// after the other.
-struct ReusablePieces: Sendable {
-    let pack: PackManifest
-    /// The download itself.
-    let file: FilePath
-    /// Whether the index is worth a request of its own.
-    let hasSources: Bool
-    /// Sealed versions of the pack itself, open.
-    let versions: [any PieceSource]
-    let stored: ReusablePacks
-    let trees: TreeUse?
-    let budget: ReuseBudget
-
-    /// The sealed sources of these pieces, the best first.
-    func sources(with pieces: [PiecePrefix]) -> Sources {
-        Sources(
-            key: pack.contentKeyID, budget: budget, open: pieces.isEmpty ? [] : versions[...],
-            rest: stored.sealedSources(with: pieces, of: pack, besides: file)[...])
-    }
-
-    /// The pack's index and catalog, once they are verified; nil where it is not to be opened, or can't be.
-    func openPack(_ partial: PackFile) async throws(VaultError) -> OpenPack? {
-        guard case .opening(let keys, _) = trees else { return nil }
-        do throws(VaultError) { return try await OpenPack(partial, keys: keys) } catch {
-            // It is downloaded as it is: opening it reports the error.
-            guard error.category == .key || error.isDamage else { throw error }
-            return nil
-        }
-    }
-
-    /// What the pack takes from opened trees; the assembly no longer asks for those pieces.
-    ///
-    /// - Parameters:
-    ///   - missing: the pieces that the assembly had not when it began.
-    ///   - isArriving: whether the tree that the pack is being opened into counts as one.
-    func leaveOut(
-        of assembly: inout PackAssembly, _ source: OpenPack, missing: [PiecePrefix], isArriving: Bool
-    ) async throws(VaultError) -> TreeBasis? {
-        guard case .opening(_, let isTrusting) = trees else { return nil }
-        let basis = try await stored.basis(
-            for: source, of: pack, missing: missing, isTrusting: isTrusting, isArriving: isArriving)
-        if let basis { assembly.leaveOut(where: basis.has(piece:)) }
-        return basis
-    }
-
-    /// The same for a pack that waits for its key: what the live tree has need not be in its file.
-    func leaveOutLiveTree(of assembly: inout PackAssembly) throws(VaultError) {
-        guard case .waiting = trees, let tail = stored.liveTail(of: pack) else { return }
-        try assembly.leaveOut(piecesOf: tail)
-    }
-
-    /// Opens one source after the other.
-    struct Sources {
-        let key: ContentKeyID
-        let budget: ReuseBudget
-        fileprivate var open: ArraySlice<any PieceSource>
-        fileprivate var rest: ArraySlice<StoredSource>
-
-        mutating func next() -> (any PieceSource)? {
-            if let source = open.popFirst() { return source }
-            while let source = rest.popFirst() {
-                if let opened = source.open(under: key, within: budget) { return opened }
-            }
-            return nil
-        }
     }
 }
 

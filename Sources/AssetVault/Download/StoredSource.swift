@@ -36,7 +36,7 @@ struct StoredSource: Sendable {
         guard let opened = openFile(),
             let pack = try? PackFile(OpenFileReference(opened), as: nil), pack.contentKeyID == key
         else { return nil }
-        return pack
+        return mayBeAnotherUsers ? pack : PackFile(pack, on: PieceBases(beside: file, of: pack))
     }
 
     /// Opened folder by folder, without links, if another user may have written it.
@@ -48,9 +48,10 @@ struct StoredSource: Sendable {
 
     /// Opens a sealed pack; nil if it can't be used. A source that can't be used only makes the download larger.
     func open(under id: ContentKeyID, within budget: ReuseBudget) -> (any PieceSource)? {
-        guard let pack = openPack(under: id, within: budget) else { return nil }
-        guard mayBeAnotherUsers else { return pack }
-        return PartialPack(pack).map { UntrustedPieces($0, budget) }
+        guard let pack = openPack(under: id, within: budget), let partial = PartialPack(pack) else {
+            return nil
+        }
+        return mayBeAnotherUsers ? UntrustedPieces(partial, budget) : partial
     }
 
     /// Opens an opened tree; nil if it can't be used.
@@ -62,9 +63,10 @@ struct StoredSource: Sendable {
         return try? OpenedTree(tree, openedFrom: tail, key: key, isUnchanged: isUnchanged)
     }
 
-    /// The tail file of an opened tree that is live and has the fingerprint of when it was staged; nil for others.
-    func openUnchangedTail(in layout: StoreLayout, under key: ContentKeyID) -> PackFile? {
-        guard let tail = openPack(under: key), isUnchanged(with: tail, in: layout) else { return nil }
+    /// The tail file of the tree that a pack was opened into; nil if it can't be used.
+    func openTail(of pack: PackManifest, under key: ContentKeyID) -> PackFile? {
+        // The tail file was copied from where others may write.
+        guard let tail = openPack(under: key), tail.matches(pack) else { return nil }
         return tail
     }
 
@@ -180,7 +182,7 @@ struct FileIdentity: Hashable {
     let changed: Int64
 }
 
-/// A file that may have only some pieces of its pack: only what is not a hole counts.
+/// A file that may have only some pieces of its pack: only what is not a hole counts, and what a base has.
 private struct PartialPack: PieceSource {
     let pack: PackFile
     /// Ascending.
@@ -193,8 +195,7 @@ private struct PartialPack: PieceSource {
     }
 
     func has(pieceAt range: Range<UInt64>) -> Bool {
-        let first = present.indices.partitionPoint { present[$0].upperBound >= range.upperBound }
-        return first < present.count && present[first].lowerBound <= range.lowerBound
+        present.cover(range) || pack.isInBase(range)
     }
 
     func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {

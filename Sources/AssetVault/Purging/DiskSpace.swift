@@ -74,7 +74,7 @@ struct DiskSpace: Sendable {
         async throws(VaultError)
     {
         if try FileSystem.sameFileSystem(file.file.path, folder) { return }
-        try await make(for: pack.length, of: pack.id, in: folder)
+        try await make(for: try file.file.dataLength, of: pack.id, in: folder)
     }
 
     /// The purgeable packs that no process reads, in the order of removal. To remove them, hold the lock: a process that begins to

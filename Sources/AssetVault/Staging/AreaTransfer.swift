@@ -11,8 +11,8 @@ struct AreaTransfer: Sendable {
     private var layout: StoreLayout { store.layout }
     private var records: PackRecords { store.records }
 
-    /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key. It may have holes where the live tree
-    /// has the content of its pieces.
+    /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key. It may have holes where the live
+    /// version has its pieces, or files beside it.
     func share(
         _ arrived: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion, space: DiskSpace
     ) async throws(VaultError) {
@@ -24,6 +24,8 @@ struct AreaTransfer: Sendable {
         let isRemoved = try await store.withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
+            try arrived.savePlaces(beside: target, of: pack)
+            StagingStep.placesSaved.reached()
             try move.commit()
             StagingStep.packShared.reached()
             var record = try records.record(of: pack.id)
@@ -88,7 +90,7 @@ struct AreaTransfer: Sendable {
     /// It is verified, and needs no second download.
     func returnToWaiting(_ pack: PackManifest) throws(VaultError) {
         let (version, target) = (layout.version(pack, as: .sealed), layout.waitingPack(pack))
-        guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
+        guard try !FileSystem.exists(target), try layout.isKeptSealed(pack) else { return }
         try layout.makeShared(layout.waiting(of: pack.id))
         try pack.save(beside: target)
         guard let versions = try VersionFolder(of: pack.id, in: layout) else { return }
@@ -128,8 +130,14 @@ struct VerifiedMove: ~Copyable, Sendable {
             if found.isSameFile(as: verified) { return }
             // Another user replaced the file, and may still have it open.
             guard EphemeralName.isOurs(found) else { throw .supersededByAnotherProcess(pack.id, in: layout) }
-            let digest = arrived.isWhole ? pack.sha256 : try file.file.sha256()
-            guard try copy.sha256() == digest else {
+            // Without holes it takes as much as a whole file.
+            if arrived.bases != nil, try !copy.hasHoles {
+                throw VaultError(
+                    .corrupt, "the file system has no holes", at: target.string, remedy: "try again")
+            }
+            let isEqual =
+                try arrived.isWhole ? copy.sha256() == pack.sha256 : copy.hasSameData(as: file.file)
+            guard isEqual else {
                 throw VaultError(
                     .corrupt, "the copy differs from the pack", at: target.string, remedy: "check the disk")
             }

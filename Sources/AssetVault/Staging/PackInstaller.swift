@@ -14,30 +14,61 @@ struct PackInstaller: Sendable {
 
     var layout: StoreLayout { store.layout }
 
-    /// Installs the pack as it is. Returns its state.
-    func keepSealed(_ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion)
+    /// Installs the pack as it is, with the places of the pieces that are in its bases. Returns its state.
+    func keepSealed(_ arrived: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion)
         async throws(VaultError) -> PackState
     {
-        let target = layout.version(pack, as: .sealed)
-        try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
-        if file.file.path != target {
-            try await removeUnsound(pack, as: .sealed) {
-                (try? pack.isVerified(by: OpenFile(reading: target))) == true
-            }
+        let home = layout.home(of: pack.id)
+        try FileSystem.createFolders(home, permissions: 0o755)
+        if let bases = arrived.bases, bases.folder != home {
+            let whole = try await whole(arrived, of: pack)
+            return try await keepSealed(whole, of: pack, listedBy: listing)
         }
-        try await space.make(toMove: file, of: pack, to: layout.home(of: pack.id))
-        let move = try VerifiedMove(of: ArrivedPack(file), pack, to: target, in: store)
+        let (target, file) = (layout.version(pack, as: .sealed), arrived.file)
+        var replacesBase = false
+        if file.file.path != target {
+            let isGone = try await removeUnsound(pack, as: .sealed) {
+                (try? await PackFile(opening: target, as: pack).check().isSound) == true
+            }
+            replacesBase = !isGone
+        }
+        try await space.make(toMove: file, of: pack, to: home)
+        let arrival = replacesBase ? try newNameForRepair(of: pack) : target
+        let move = try VerifiedMove(of: arrived, pack, to: arrival, in: store)
         return try await store.withLock(move) { move throws(VaultError) in
-            if try !FileSystem.exists(target) {
+            let isMissing = try !FileSystem.exists(target)
+            if isMissing || replacesBase {
                 try pack.save(beside: target)
                 StagingStep.manifestSaved.reached()
+                try arrived.savePlaces(beside: target, of: pack)
+                StagingStep.placesSaved.reached()
                 try move.commit()
+                if replacesBase { try FileSystem.move(arrival, to: target, replacing: true) }
                 StagingStep.versionRenamed.reached()
             }
             return try activate(
                 pack, as: .sealed, listedBy: listing,
                 fingerprint: try? VersionFingerprint.digest(of: target, as: .sealed))
         }
+    }
+
+    /// A whole file beside the versions, of a pack that rests on files elsewhere.
+    private func whole(_ arrived: ArrivedPack, of pack: PackManifest) async throws(VaultError) -> ArrivedPack
+    {
+        try await space.make(for: pack.length, of: pack.id, in: layout.home(of: pack.id))
+        let file = OpenFileReference(try OpenFile(creating: newNameForRepair(of: pack), permissions: 0o644))
+        let source = try arrived.packFile(of: pack)
+        try source.writeTailFile(to: file.file)
+        var assembly = try PackAssembly(file, of: pack)
+        _ = try await assembly.verifyTail()
+        var rest: PackFile? = source
+        try await assembly.reuse(from: { rest.take() }, progress: { _ in })
+        guard !assembly.isTailUnverified, !assembly.hasMissingPieces else {
+            throw VaultError(
+                .corrupt, "what it rests on has changed", at: pack.id.description, remedy: "fetch the pack")
+        }
+        _ = try assembly.finish()
+        return ArrivedPack(file)
     }
 
     /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed. Returns the state of the pack.
@@ -205,20 +236,28 @@ struct PackInstaller: Sendable {
     }
 
     /// Removes what has the name of a version that is to become live and is not sound: an earlier process died before it
-    /// activated it, or it was live before and is left to its readers. Throws `.busy` while a reader holds it.
+    /// activated it, or it was live before and is left to its readers. Throws `.busy` while a reader holds it. False where it stays, since
+    /// the live version rests on it.
+    @discardableResult
     private func removeUnsound(
         _ pack: PackManifest, as form: PackForm, _ isSound: () async -> Bool
-    ) async throws(VaultError) {
+    ) async throws(VaultError) -> Bool {
         let version = layout.version(pack, as: form)
-        guard try FileSystem.exists(version), await !isSound() else { return }
+        guard try FileSystem.exists(version), await !isSound() else { return true }
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
+        var isBase = false
         let isFree = try await store.withLock { () throws(VaultError) in
             let name = VersionName(of: pack, as: form)
             guard let versions = try VersionFolder(of: pack.id, in: layout),
                 try layout.liveName(of: pack.id, in: versions.folder)?.string != name.text
             else { throw .supersededByAnotherProcess(pack.id, in: layout) }
+            let live = try versions.live(recorded: store.records.record(of: pack.id).loaded)
+            isBase =
+                try live.map { live throws(VaultError) in
+                    try versions.bases(of: live.name).contains(name.text)
+                } ?? false
             return try versions.whileFree(name) { () throws(VaultError) in
-                try versions.folder.discardTree(name.text)
+                if !isBase { try versions.folder.discardTree(name.text) }
             }
         }
         guard isFree else {
@@ -226,6 +265,14 @@ struct PackInstaller: Sendable {
                 .busy, "a damaged copy of this version is still being read", at: version.string,
                 remedy: "end the program that reads it, and try again")
         }
+        return !isBase
+    }
+
+    /// A free name for a file that is to replace a version's. Recovery removes what has this name.
+    private func newNameForRepair(of pack: PackManifest) throws(VaultError) -> FilePath {
+        let repaired = FilePath(layout.version(pack, as: .sealed).string + ".repaired")
+        try FileSystem.removeTree(repaired)
+        return repaired
     }
 }
 
@@ -234,19 +281,20 @@ extension PackInstaller {
     /// Replaces a sealed version by the same bytes, sound again; false where it is no longer live. Its readers keep the damaged
     /// one, under a name beside it.
     func replaceFile(_ pack: PackManifest, by whole: OpenFileReference) async throws(VaultError) -> Bool {
-        // Recovery removes what has this name.
-        let repaired = FilePath(layout.version(pack, as: .sealed).string + ".repaired")
-        try FileSystem.removeTree(repaired)
+        let repaired = try newNameForRepair(of: pack)
         let move = try VerifiedMove(of: ArrivedPack(whole), pack, to: repaired, in: store)
         return try await store.withLock(move) { move throws(VaultError) in
             guard let name = try liveName(of: pack, as: .sealed),
                 let versions = try VersionFolder(of: pack.id, in: layout)
             else { return false }
+            let rests = try !versions.bases(of: name).isEmpty
             var move: VerifiedMove? = move
             func swap() throws(VaultError) {
                 try move.take()?.commit()
-                try FileSystem.move(
-                    repaired, to: versions.folder.path.appending(name.text), replacing: true)
+                let version = versions.folder.path.appending(name.text)
+                try FileSystem.move(repaired, to: version, replacing: true)
+                // It rests on nothing any more.
+                try FileSystem.discard(PiecePlaces.path(beside: version))
             }
             if try !versions.whileFree(name, swap) {
                 try HeldVersions(layout: layout).set(true, of: pack.id)
@@ -254,6 +302,9 @@ extension PackInstaller {
                 try swap()
             }
             try versions.folder.synchronize()
+            guard rests else { return true }
+            let record = try store.records.record(of: pack.id)
+            try versions.removeVersions(except: record.loaded, arriving: record.arriving)
             return true
         }
     }

@@ -119,7 +119,7 @@ struct PackJournal: Sendable {
 
     /// Whether it is sealed in permanent storage, and no reader holds it.
     private func isKeptSealed(_ pack: PackManifest) throws(VaultError) -> Bool {
-        guard role == .app, try FileSystem.exists(layout.version(pack, as: .sealed)) else { return false }
+        guard role == .app, try layout.isKeptSealed(pack) else { return false }
         let version = PackRecord.Loaded(pack: pack, form: .sealed)
         return try VersionFolder(of: pack.id, in: layout)?.isFree(version) ?? false
     }

@@ -77,8 +77,8 @@ extension PackStager {
         let file = DownloadFile(layout: layout, pack: pack)
         let part = layout.partialDownload(of: pack)
         // Of a damaged tree every piece is read.
-        let trees = form == .opened ? keys.map { TreeUse.opening(with: $0, isTrusting: false) } : nil
-        var download = try await beginDownload(of: offer, to: file, trees: trees)
+        let trees = form == .opened ? keys.map { ArrivalBasis.trees(openedWith: $0, isTrusting: false) } : nil
+        var download = try await beginDownload(of: offer, to: file, restingOn: trees)
         if form == .sealed, try !FileSystem.exists(part) {
             // Where the damaged file can't be read, all of it is fetched.
             let damaged = layout.version(pack, as: .sealed)
@@ -124,7 +124,7 @@ extension PackStager {
             do throws(VaultError) {
                 return try await transfer(arrived, of: pack, listedBy: offer.listing)
             } catch {
-                guard error.category == .key, arrived.isWhole else { throw error }
+                guard error.category == .key, arrived.canStaySealed else { throw error }
                 refusal = error
             }
         }
@@ -141,11 +141,10 @@ extension PackStager {
         guard let keys else { return .toBeTransferred }
         let file = arrived.file
         return try await openings.withPermit(for: pack.id.description) { () throws(VaultError) in
-            let source = try await OpenPack(
-                try PackFile(file, as: pack, named: pack.id.description), keys: keys)
+            let source = try await OpenPack(arrived.packFile(of: pack), keys: keys)
             let isDownload = store.layout.downloads(of: pack).contains(file.file.path)
             // Another process may have asked for another form since: what is not whole can only be opened.
-            switch arrived.isWhole ? form(for: try store.records.record(of: pack.id)) : .opened {
+            switch arrived.canStaySealed ? form(for: try store.records.record(of: pack.id)) : .opened {
             case .opened:
                 var basis = arrived.basis
                 if basis == nil { basis = try? await reusablePacks.basis(for: source, of: pack) }
@@ -164,7 +163,7 @@ extension PackStager {
                 return state
             case .sealed:
                 observer(.transferring(pack.id))
-                return try await installer.keepSealed(file, of: pack, listedBy: listing)
+                return try await installer.keepSealed(arrived, of: pack, listedBy: listing)
             }
         }
     }
@@ -187,12 +186,16 @@ extension PackStager {
 
     /// The pack as it is kept sealed in permanent storage, live or held by a reader: with a key it needs no download. Nil where
     /// it is missing or damaged.
-    func keptPack(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
+    func keptPack(_ pack: PackManifest) async throws(VaultError) -> ArrivedPack? {
         guard keys != nil else { return nil }
+        let version = store.layout.version(pack, as: .sealed)
         do throws(VaultError) {
-            let kept = OpenFileReference(try OpenFile(reading: store.layout.version(pack, as: .sealed)))
+            let kept = OpenFileReference(try OpenFile(reading: version))
+            let file = try PackFile(kept, as: pack)
+            let resting = PackFile(file, on: PieceBases(beside: version, of: file))
             observer(.verifying(pack.id, bytes: 0, total: pack.length))
-            return try pack.isVerified(by: kept.file) ? kept : nil
+            guard try await resting.check().isSound else { return nil }
+            return ArrivedPack(kept, isWhole: resting.bases == nil, bases: resting.bases)
         } catch {
             guard error.isDamage else { throw error }
             return nil

@@ -84,21 +84,22 @@ struct PackStager: Sendable {
                 return state
             }
         }
-        if let kept = try keptPack(pack) {
-            return try await transfer(ArrivedPack(kept), of: pack, listedBy: offer.listing)
+        if let kept = try await keptPack(pack) {
+            return try await transfer(kept, of: pack, listedBy: offer.listing)
         }
-        if let state = try await stageDownload(offer, trees: treeUse(for: pack.id)) { return state }
-        let careful = keys.map { TreeUse.opening(with: $0, isTrusting: false) }
-        guard let state = try await stageDownload(offer, trees: careful) else {
+        let basis = try arrivalBasis(for: pack.id)
+        if let state = try await stageDownload(offer, restingOn: basis) { return state }
+        guard let state = try await stageDownload(offer, restingOn: basis?.careful) else {
             throw damaged(pack.id, "check the disk, and fetch the pack again")
         }
         return state
     }
 
-    /// Downloads a pack and moves it on. Nil where a tree that it rests on has other bytes than it should: next time every piece of it
-    /// is read.
-    private func stageDownload(_ offer: LocatedPack, trees: TreeUse?) async throws(VaultError) -> PackState? {
-        guard let arrived = try await download(offer, trees: trees) else {
+    /// Downloads a pack and moves it on. Nil where what it rests on has other bytes than it should, or is gone.
+    private func stageDownload(_ offer: LocatedPack, restingOn basis: ArrivalBasis?) async throws(VaultError)
+        -> PackState?
+    {
+        guard let arrived = try await download(offer, restingOn: basis) else {
             return .downloading(bytes: 0, total: offer.pack.length)
         }
         do throws(VaultError) { return try await transferDownload(arrived, offer) } catch {
@@ -117,7 +118,7 @@ struct PackStager: Sendable {
                 !record.versions.contains(where: { $0.pack.sha256 == pack.sha256 }),
                 !record.hasBegun(pack, listedBy: offer.listing),
                 try store.waiting(pack.id).status(of: pack) == nil,
-                try !FileSystem.exists(store.layout.version(pack, as: .sealed))
+                try !store.layout.isKeptSealed(pack)
             else { return record }
             record.begin(pack, listedBy: offer.listing)
             try store.records.save(record, of: pack.id)
@@ -140,10 +141,10 @@ struct PackStager: Sendable {
             _ = try await keys.contentKey(waiting.contentKeyID, slots: waiting.slots, place: id.description)
         }
         if record.waiting == nil, let loaded = record.loaded, !isForm(loaded.form), loaded.form == .sealed {
-            guard let kept = try keptPack(loaded.pack) else {
+            guard let kept = try await keptPack(loaded.pack) else {
                 throw damaged(id, "repair it, or fetch it again")
             }
-            return try await transfer(ArrivedPack(kept), of: loaded.pack, listedBy: record.listing)
+            return try await transfer(kept, of: loaded.pack, listedBy: record.listing)
         }
         let state = try await followNewerDecision(record, of: id)
         if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
@@ -222,7 +223,8 @@ struct PackStager: Sendable {
         guard let waiting = try store.waiting(pack.id).open(pack) else { return nil }
         observer(.verifying(pack.id, bytes: 0, total: pack.length))
         do throws(VaultError) {
-            if try pack.isVerified(by: waiting.file) { return ArrivedPack(waiting) }
+            let isResting = try waiting.file.hasHoles
+            if !isResting, try pack.isVerified(by: waiting.file) { return ArrivedPack(waiting) }
             if let resting = try await restingPack(pack, in: waiting) { return resting }
         } catch {
             // An unreadable sector is damage.
@@ -232,17 +234,32 @@ struct PackStager: Sendable {
         return nil
     }
 
-    /// A pack whose file has only the pieces that opened trees do not have. Nil where a piece is missing, or it is not to be opened.
-    /// Throws `.key` without its key.
+    /// A pack whose file has only the pieces that the live version does not have, or files beside it. Nil where a piece is missing, or a
+    /// tree is live and the pack is not to be opened. Throws `.key` without its key.
     private func restingPack(_ pack: PackManifest, in file: OpenFileReference) async throws(VaultError)
         -> ArrivedPack?
     {
-        guard case .opening(let keys, _) = try treeUse(for: pack.id) else { return nil }
         do throws(VaultError) {
-            let source = try await OpenPack(
-                try PackFile(file, as: pack, named: pack.id.description), keys: keys)
-            guard let basis = try await reusablePacks.basis(for: source, of: pack),
-                try await source.hasPieces(besides: basis)
+            let source = try PackFile(file, as: pack, named: pack.id.description)
+            if case .sealed(let earlier, let name, let ownName) = reusablePacks.liveVersion(of: pack) {
+                guard let resting = try await source.resting(on: [(name, earlier)], as: ownName) else {
+                    return nil
+                }
+                return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
+            }
+            let names = store.waiting(pack.id).bases(of: pack)
+            if !names.isEmpty {
+                let files = reusablePacks.waitingFiles(names, of: pack)
+                let ownName = file.file.path.lastComponent?.string ?? ""
+                guard let resting = try await source.resting(on: files, as: ownName),
+                    try await resting.check().isSound
+                else { return nil }
+                return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
+            }
+            guard case .trees(let keys, _) = try arrivalBasis(for: pack.id) else { return nil }
+            let opened = try await OpenPack(source, keys: keys)
+            guard let basis = try await reusablePacks.basis(for: opened, of: pack),
+                try await opened.hasPieces(besides: basis)
             else { return nil }
             return ArrivedPack(file, isWhole: false, basis: basis)
         } catch {
@@ -251,7 +268,7 @@ struct PackStager: Sendable {
         }
     }
 
-    /// Opens a pack that waited. Nil where a tree that it rests on has other bytes than it should: then it becomes a partial download.
+    /// Opens a pack that waited. Nil where what it rests on has other bytes than it should: then it becomes a partial download.
     private func transferWaiting(
         _ waiting: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion
     ) async throws(VaultError) -> PackState? {

@@ -18,6 +18,7 @@ enum StagingStep: String, CaseIterable {
     case treeWritten
     case manifestSaved
     case tailSaved
+    case placesSaved
     case versionRenamed
     case versionActivated
     case activationRecorded

@@ -74,7 +74,8 @@ struct VersionFolder: ~Copyable {
         try folder.synchronize()
     }
 
-    /// Removes all versions but some, the live one among them, and those that a reader holds: a later command removes these.
+    /// Removes all versions but some, the live one among them, and those that a reader holds: a later command removes these. Of versions
+    /// that these rest on the files stay.
     ///
     /// - Parameter arriving: the pack that is being downloaded: its tree stays, also a complete one of a process that died before it
     ///   activated it.
@@ -83,21 +84,45 @@ struct VersionFolder: ~Copyable {
     ) throws(VaultError) {
         let expected = wanted.map(\.name) + (arriving.map { [VersionName(of: $0, as: .opened)] } ?? [])
         var kept = expected
-        var seen = Set(kept.map(\.text))
-        for text in try folder.names().map({ String(decoding: $0, as: UTF8.self) }) {
-            guard let name = VersionName(ofEntry: text), seen.insert(name.text).inserted else { continue }
-            let isRemoved = try whileFree(name) { () throws(VaultError) in try folder.discardTree(name.text) }
-            if !isRemoved { kept.append(name) }
+        var needed: Set<String> = []
+        for version in wanted { needed.formUnion(try bases(of: version.name)) }
+        for name in try versionNames() where !expected.contains(where: { $0.text == name.text }) {
+            let isFree = try whileFree(name) { () throws(VaultError) in
+                if !needed.contains(name.text) { try folder.discardTree(name.text) }
+            }
+            if isFree { continue }
+            kept.append(name)
+            needed.formUnion(try bases(of: name))
         }
         var damaged: [String] = []
         for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
         let trees = try removeArrivingTrees(except: arriving)
         try folder.discardStoreEntries(
-            except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile] } + damaged + trees)
+            except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile, $0.places] } + needed + damaged
+                + trees)
         let isHeld =
             kept.count > expected.count || !damaged.isEmpty
             || !trees.isSubset(of: expected.map(\.arrivingTree))
         try HeldVersions(layout: layout).set(isHeld, of: id)
+    }
+
+    /// The versions in the folder, the newest first: none rests on a newer one.
+    private func versionNames() throws(VaultError) -> [VersionName] {
+        var found: [String: VersionName] = [:]
+        for name in try folder.names() {
+            guard let name = VersionName(ofEntry: String(decoding: name, as: UTF8.self)) else { continue }
+            found[name.text] = name
+        }
+        return found.values.sorted { ($0.version, $0.text) > ($1.version, $1.text) }
+    }
+
+    /// The files that a version rests on. Where that can't be read, and the version has holes, it may be any sealed one.
+    func bases(of name: VersionName) throws(VaultError) -> Set<String> {
+        guard name.form == .sealed else { return [] }
+        let places = PiecePlaces(beside: folder.path.appending(name.text))
+        if let places { return Set(places.bases) }
+        guard (try? folder.openFile(name.text).hasHoles) == true else { return [] }
+        return Set(try versionNames().filter { $0.form == .sealed }.map(\.text))
     }
 
     /// Removes the trees that downloads were opened into, except that of a pack and those of living processes, which it returns.
@@ -157,8 +182,11 @@ enum VersionFingerprint {
         var digest = SHA256()
         switch form {
         case .sealed:
-            guard let found = try FileSystem.status(of: version) else { throw gone(version) }
-            add(found, "", to: &digest)
+            let bases = PiecePlaces(beside: version)?.bases ?? []
+            for file in [version] + bases.map({ version.removingLastComponent().appending($0) }) {
+                guard let found = try FileSystem.status(of: file) else { throw gone(file) }
+                add(found, "", to: &digest)
+            }
         case .opened: try add(try Folder(opening: version), below: "", to: &digest)
         }
         return digest.finalize()

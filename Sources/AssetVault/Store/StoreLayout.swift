@@ -1,6 +1,8 @@
 import SealedPack
 public import SystemPackage
+import VaultBase
 import VaultCrypto
+import VaultFileSystem
 
 /// The files of a store, in three areas, each on its own file system if need be.
 ///
@@ -22,7 +24,8 @@ import VaultCrypto
 ///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its manifest beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
 ///                 ID/@VERSION-DIGEST.arriving/     a tree that a download is opened into, locked by its process
-///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its manifest beside it
+///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its manifest beside it; a base has none
+///                 ID/@VERSION-DIGEST.avpack.places which pieces of it are in bases: sealed versions before it
 ///                 ID/current                       a relative link to the live one of these
 ///
 /// A pack ID holds no `@`, so names that begin with it can't be those of a pack.
@@ -146,6 +149,15 @@ public struct StoreLayout: Sendable, Hashable {
 
     func version(_ pack: PackManifest, as form: PackForm) -> FilePath {
         home(of: pack.id).appending(VersionName(of: pack, as: form).text)
+    }
+}
+
+extension StoreLayout {
+    /// Whether a pack is a version in its sealed form. A base, of which only the file stayed, is none.
+    func isKeptSealed(_ pack: PackManifest) throws(VaultError) -> Bool {
+        let file = version(pack, as: .sealed)
+        guard try FileSystem.exists(file) else { return false }
+        return try FileSystem.exists(PackManifestFile.path(beside: file))
     }
 }
 

@@ -82,12 +82,21 @@ struct WaitingPacks {
         return newest
     }
 
-    /// Removes all packs but some, each with its manifest.
-    func remove(except kept: [PackManifest]) throws(VaultError) {
+    /// The names of the files that a pack rests on, as far as is written beside it. Another user may have written that: it only says which
+    /// files stay, and where to look.
+    func bases(of pack: PackManifest) -> [String] {
+        let path = PiecePlaces.path(beside: layout.waitingPack(pack))
+        guard let file = (try? layout.sharedArea.openFile(path)) ?? nil else { return [] }
+        return PiecePlaces(in: file, of: pack)?.bases ?? []
+    }
+
+    /// Removes all packs but some, each with its manifest, and the files that these rest on, or one that is arriving.
+    func remove(except kept: [PackManifest], arriving: PackManifest? = nil) throws(VaultError) {
         let paths = kept.map(layout.waitingPack).flatMap { [$0, PackManifestFile.path(beside: $0)] }
-        try change { folder throws(VaultError) in
-            try folder.discardStoreEntries(except: paths.compactMap(\.lastComponent?.string))
-        }
+        let resting = kept + [arriving].compactMap(\.self)
+        let places = resting.map { PiecePlaces.path(beside: layout.waitingPack($0)) }
+        let names = (paths + places).compactMap(\.lastComponent?.string) + resting.flatMap(bases)
+        try change { folder throws(VaultError) in try folder.discardStoreEntries(except: names) }
     }
 
     /// Removes one file.
@@ -122,6 +131,6 @@ extension StoreAccess {
                 kept.append(brought)
             }
         }
-        try waiting(id).remove(except: kept)
+        try waiting(id).remove(except: kept, arriving: record.arriving)
     }
 }

@@ -138,7 +138,7 @@ extension PackFile: PieceSource {
     public func has(pieceAt range: Range<UInt64>) -> Bool { true }
 
     public func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
-        try file.readExactly(range.count, at: range.lowerBound)
+        try pieceBytes(in: range)
     }
 }
 

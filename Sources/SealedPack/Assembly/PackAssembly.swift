@@ -216,6 +216,35 @@ public struct PackAssembly: ~Copyable, Sendable {
     }
 }
 
+extension PackFile {
+    /// Verifies the pieces that the file has, several at once: those that lie in no hole.
+    func verifyWrittenPieces(
+        _ ranges: PieceRanges, _ deliver: (_ number: Int, _ isSound: Bool) -> Void
+    ) async throws(VaultError) {
+        var candidates: [Int] = []
+        for data in try file.dataRanges(in: PackLayout.piecesOffset..<ranges.end) {
+            var number = ranges.first(endingAfter: data.lowerBound)
+            // A piece without its first byte is missing.
+            if ranges[number].lowerBound < data.lowerBound { number += 1 }
+            while number < ranges.count, ranges[number].upperBound <= data.upperBound {
+                candidates.append(number)
+                number += 1
+            }
+        }
+        try await runInOrder(
+            candidates, memory: { ranges[$0].count },
+            work: { number throws(VaultError) -> (number: Int, isSound: Bool) in
+                let range = ranges[number]
+                // An unreadable piece is missing.
+                guard let bytes = try? self.file.readExactly(range.count, at: range.lowerBound) else {
+                    return (number, false)
+                }
+                return (number, try SHA256.hash(bytes.span) == self.digest(ofPiece: number))
+            },
+            deliver: { deliver($0.number, $0.isSound) })
+    }
+}
+
 /// The cheapest requests for the rest of a pack, and their cost.
 extension PackAssembly {
     /// Whether one request for the whole pack is cheaper than reading its index first.
@@ -263,33 +292,13 @@ extension PackLayout {
 extension PackAssembly {
     /// Verifies the pieces that an earlier attempt may have written, several at once.
     mutating func findVerifiedPieces(_ ranges: PieceRanges) async throws(VaultError) {
-        var candidates: [Int] = []
-        for data in try file.dataRanges(in: PackLayout.piecesOffset..<ranges.end) {
-            var number = ranges.first(endingAfter: data.lowerBound)
-            // A piece without its first byte is missing.
-            if ranges[number].lowerBound < data.lowerBound { number += 1 }
-            while number < ranges.count, ranges[number].upperBound <= data.upperBound {
-                candidates.append(number)
-                number += 1
-            }
-        }
         let packFile = packFile
         var found: [Int] = []
-        try await runInOrder(
-            candidates, memory: { ranges[$0].count },
-            work: { number throws(VaultError) -> Int? in
-                let range = ranges[number]
-                // An unreadable piece is missing.
-                guard let bytes = try? packFile.file.readExactly(range.count, at: range.lowerBound) else {
-                    return nil
-                }
-                return try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) ? number : nil
-            },
-            deliver: { number in
-                // Shows that the attempt is alive while many pieces are verified.
-                packFile.file.touch()
-                if let number { found.append(number) }
-            })
+        try await packFile.verifyWrittenPieces(ranges) { number, isSound in
+            // Shows that the attempt is alive while many pieces are verified.
+            packFile.file.touch()
+            if isSound { found.append(number) }
+        }
         notePresent(found, ranges)
     }
 

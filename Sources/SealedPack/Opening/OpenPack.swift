@@ -59,7 +59,7 @@ public final class OpenPack: Sendable {
     func ciphertext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
         let range = ranges[number]
         guard !range.isEmpty else { throw damaged(number) }
-        return try pack.file.readExactly(range.count, at: range.lowerBound)
+        return try pack.pieceBytes(in: range)
     }
 
     /// The byte ranges of pieces in the file, adjacent ones joined; numbers must be ascending.

@@ -11,6 +11,8 @@ public final class PackFile: Sendable {
     package let footer: PackFooter
     package let place: String
     let reference: OpenFileReference
+    /// What it rests on; nil where its own file has all pieces, as far as is known.
+    package let bases: PieceBases?
 
     package var file: OpenFile { _read { yield reference.file } }
 
@@ -24,10 +26,11 @@ public final class PackFile: Sendable {
         zip(PackHeader.magic, bytes).allSatisfy { $0 == $1 }
     }
 
-    /// Opens the pack at `path`. Length, header and footer must match the manifest, if given. Throws `.corrupt`,
-    /// `.missing`, `.io`.
+    /// Opens the pack at `path`, with what it rests on. Length, header and footer must match the manifest, if given. Throws
+    /// `.corrupt`, `.missing`, `.io`.
     public convenience init(opening path: FilePath, as manifest: PackManifest?) throws(VaultError) {
-        try self.init(OpenFileReference(try OpenFile(reading: path)), as: manifest)
+        let pack = try PackFile(OpenFileReference(try OpenFile(reading: path)), as: manifest)
+        self.init(pack, on: PieceBases(beside: path, of: pack))
     }
 
     /// - Parameter name: the pack's name in errors; the file's path by default.
@@ -62,6 +65,15 @@ public final class PackFile: Sendable {
         self.header = header
         self.footer = try PackFooter(parsing: tail.span, packLength: size, place: place)
         self.place = place
+        bases = nil
+    }
+
+    /// The same pack, which rests on `bases`.
+    package init(_ pack: PackFile, on bases: PieceBases?) {
+        (reference, manifest, header, footer, place) = (
+            pack.reference, pack.manifest, pack.header, pack.footer, pack.place
+        )
+        self.bases = bases
     }
 
     /// Whether length, header and footer are those of `manifest`. They contain the digests of index and catalog, by

@@ -30,10 +30,9 @@ extension PackFile {
         }
         var damaged: [Int] = []
         var done = PackLayout.piecesOffset
-        let reference = reference
         try await runInOrder(
             runs, memory: { $0.count },
-            work: { run throws(VaultError) in (try run.damagedPieces(in: reference.file), run.count) },
+            work: { run throws(VaultError) in (try run.damagedPieces(in: self), run.count) },
             deliver: { (numbers: [Int], count: Int) in
                 damaged += numbers
                 done += UInt64(count)
@@ -70,8 +69,8 @@ private struct PieceRun: Sendable {
         count += Int(record.ciphertextLength)
     }
 
-    func damagedPieces(in file: borrowing OpenFile) throws(VaultError) -> [Int] {
-        let bytes = try file.readExactly(count, at: offset)
+    func damagedPieces(in pack: PackFile) throws(VaultError) -> [Int] {
+        let bytes = try pack.pieceBytes(in: offset..<(offset + UInt64(count)))
         var damaged: [Int] = []
         var start = 0
         for (number, record) in records.enumerated() {
@@ -95,6 +94,15 @@ extension OpenFile {
     public func hasContent(length: UInt64, _ sha256: SHA256Digest?) throws(VaultError) -> Bool {
         guard try status().size == length else { return false }
         return try self.sha256() == sha256
+    }
+
+    /// Whether the file has the bytes that another one has where that has no holes.
+    package func hasSameData(as other: borrowing OpenFile) throws(VaultError) -> Bool {
+        for range in try other.dataRanges(in: 0..<other.status().size)
+        where try sha256(of: range) != other.sha256(of: range) {
+            return false
+        }
+        return true
     }
 
     /// SHA-256 of a part of the file, as far as the file goes.

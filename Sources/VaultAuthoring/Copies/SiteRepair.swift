@@ -88,6 +88,9 @@ public struct SiteRepair: Sendable {
         } else {
             report.soundCount = 1
         }
+        // A version of a store that was repaired rests on nothing: its file is whole.
+        let places = PiecePlaces.path(beside: path)
+        if try FileSystem.exists(places) { try FileSystem.removeFile(places) }
         return report
     }
 }

@@ -1,3 +1,11 @@
+extension [Range<UInt64>] {
+    /// Whether one of these ascending, disjoint ranges contains `range`.
+    package func cover(_ range: Range<UInt64>) -> Bool {
+        let first = indices.partitionPoint { self[$0].upperBound >= range.upperBound }
+        return first < endIndex && self[first].lowerBound <= range.lowerBound
+    }
+}
+
 extension Range<Int> {
     /// Binary search: the first value for which `predicate` is true, given that it is true for all later values too;
     /// else the upper bound.

@@ -163,7 +163,9 @@ struct LocalPack {
     /// The pack with its manifest, if there is one.
     func file() async throws(VaultError) -> PackFile {
         let file = OpenFileReference(try OpenFile(reading: path))
-        return try PackFile(file, as: try await manifest(of: file))
+        let pack = try PackFile(file, as: try await manifest(of: file))
+        let target = try linkTarget
+        return PackFile(pack, on: PieceBases(beside: target, of: pack))
     }
 
     /// The pack read with a key.

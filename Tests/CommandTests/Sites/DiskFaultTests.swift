@@ -27,7 +27,7 @@ import VaultFileSystem
                 expectReported(result, fault, hint)
             }
             try await stores.expectOldOrNew(in: store, hint)
-            try stores.expectNothingHalf(in: store, hint)
+            try await stores.expectNothingHalf(in: store, hint)
             try await stores.runFromFolder(in: store).succeeded()
             try await stores.expectEnd(in: store, hint)
             try FileManager.default.removeItem(atPath: store)
@@ -96,7 +96,7 @@ extension KilledStores {
     }
 
     /// Every file with a final name is complete, whether or not it is in use.
-    func expectNothingHalf(in store: String, _ hint: String) throws {
+    func expectNothingHalf(in store: String, _ hint: String) async throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/level")
         where name.hasPrefix("@") && !name.hasSuffix(".json") && !name.hasSuffix(".arriving") {
             let path = "\(store)/permanent/level/\(name)"
@@ -104,7 +104,7 @@ extension KilledStores {
                 _ = try PieceRanges(of: PackFile(opening: FilePath(path), as: nil))
                 continue
             }
-            let version = try version(of: path)
+            let version = try await version(of: path)
             #expect(version.map { name.hasPrefix("@\($0)-") } == true, "\(name) is not whole \(hint)")
         }
         let waiting = "\(store)/shared/packs/level"

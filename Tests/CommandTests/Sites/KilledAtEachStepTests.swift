@@ -113,6 +113,55 @@ import Testing
         }
     }
 
+    /// A version that stays sealed, and has most pieces in the one before.
+    @Test func aVersionThatRestsOnTheLiveOne() async throws {
+        let stores = try await KilledStores(.sealed, from: .loaded) { _ in Bytes.random(10 << 16, seed: 1) }
+        for step in KilledOperation.sealed.steps(from: .loaded).filter({ $0 != .downloadNamed })
+            .sample(4, for: "aVersionThatRestsOnTheLiveOne")
+        {
+            let hint = "a version that rests on the live one, killed at \(step)"
+            let store = try await stores.store("sealed-\(step)")
+            let sent = stores.server.packBytes
+            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
+            try await stores.expectOldOrNew(in: store, hint)
+            try await stores.run(in: store).succeeded()
+            try await stores.expectEnd(in: store, hint)
+            #expect(stores.server.packBytes - sent < stores.packLength / 2, "\(hint)")
+            #expect(
+                try stores.world.files(in: "permanent/level", of: store).contains { $0.hasSuffix(".places") })
+        }
+    }
+
+    /// A pack that waits for its key, and has most pieces in the one that waited before.
+    @Test(arguments: [KilledOperation.keyless, .downloader])
+    func aPackThatRestsOnTheOneThatWaited(operation: KilledOperation) async throws {
+        let stores = try await KilledStores(
+            operation, from: .fresh, noise: { _ in Bytes.random(10 << 16, seed: 1) },
+            preparing: { world in
+                let isDownloader = operation == .downloader
+                let result =
+                    isDownloader
+                    ? try await world.download("install") : try await world.fetch(withKeys: false)
+                try result.succeeded()
+            })
+        for step in operation.steps(from: .fresh).filter({ $0 != .downloadNamed })
+            .sample(3, for: "aPackThatRestsOnTheOneThatWaited \(operation)")
+        {
+            let hint = "\(operation) of a pack that rests on one that waited, killed at \(step)"
+            let store = try await stores.store("waiting-\(step)")
+            let sent = stores.server.packBytes
+            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
+            try await stores.run(in: store).succeeded()
+            #expect(
+                try stores.world.files(in: "shared/packs/level", of: store).contains {
+                    $0.hasSuffix(".places")
+                },
+                "\(hint)")
+            try await stores.expectEnd(in: store, hint)
+            #expect(stores.server.packBytes - sent < stores.packLength / 2, "\(hint)")
+        }
+    }
+
     /// An interrupted removal is finished by the next command; the pack returns only when it is requested.
     @Test(
         arguments: [StagingStep.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]

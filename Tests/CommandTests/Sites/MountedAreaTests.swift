@@ -22,7 +22,7 @@ struct MountedAreaTests {
             try await stores.world.run("status --store \(store)", through: mounted.inside).succeeded()
             let seen = try await mounted.seen()
             try await stores.expectOldOrNew(in: seen, hint)
-            try stores.expectNothingHalf(in: seen, hint)
+            try await stores.expectNothingHalf(in: seen, hint)
             try await mounted.makeSpace()
             try await stores.runFromFolder(in: store, through: mounted.inside).succeeded()
             try await stores.expectEnd(in: mounted.seen(), hint)

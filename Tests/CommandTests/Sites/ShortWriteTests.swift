@@ -14,7 +14,7 @@ import Testing
         let calls = try world.lines("calls")
         // A record of more than a hundred bytes takes several calls by now.
         #expect(calls.count >= 10, "\(calls.count)")
-        try stores.expectNothingHalf(in: store, "\(operation)")
+        try await stores.expectNothingHalf(in: store, "\(operation)")
         try await stores.expectEnd(in: store, "\(operation)")
     }
 
@@ -34,7 +34,7 @@ import Testing
             let result = try await stores.runFromFolder(in: store, through: limiting)
             #expect(result.exitCode == 74, "\(result.exitCode) \(result.errorText) \(hint)")
             try await stores.expectOldOrNew(in: store, hint)
-            try stores.expectNothingHalf(in: store, hint)
+            try await stores.expectNothingHalf(in: store, hint)
             try await stores.runFromFolder(in: store).succeeded()
             try await stores.expectEnd(in: store, hint)
         }

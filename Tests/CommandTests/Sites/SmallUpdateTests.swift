@@ -121,6 +121,8 @@ import VaultBase
     ])
     func killed(step: String) async throws {
         let server = try FaultServer(world.site)
+        // Nothing rests on a version that has another time: its pieces are copied.
+        if step.hasPrefix("pieceReused") { try await Tool.run("touch", world.path(of: "level")) }
         #expect(try await world.fetch(from: server.url, dyingAt: step).exitCode == 137)
         #expect(try await world.status()["level"]?.version == 1)
         let sent = server.packBytes

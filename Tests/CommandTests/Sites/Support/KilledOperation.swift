@@ -30,11 +30,11 @@ enum KilledOperation: CaseIterable {
             ]
         case .sealed:
             Self.recovering + Self.downloading + [
-                .manifestSaved, .versionRenamed, .versionActivated, .activationRecorded,
+                .manifestSaved, .placesSaved, .versionRenamed, .versionActivated, .activationRecorded,
             ]
         case .keyless, .downloader:
             Self.recovering + Self.downloading + [
-                .manifestSaved, .packShared, .shareRecorded,
+                .manifestSaved, .placesSaved, .packShared, .shareRecorded,
             ]
         case .unlock: Self.recovering + Self.opening
         case .remove:

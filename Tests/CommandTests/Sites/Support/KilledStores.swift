@@ -19,18 +19,22 @@ struct KilledStores {
     let packLength: Int
     private let pack: PackFile
     private let trees: [Tree]
-    private let digests: [SHA256Digest]
+    /// The last bytes of each version's file, which identify it.
+    private let footers: [[UInt8]]
 
-    /// - Parameter noise: the content of the largest file of each version.
+    /// - Parameters:
+    ///   - noise: the content of the largest file of each version.
+    ///   - prepare: fetches version 1 in another way.
     init(
         _ operation: KilledOperation, from start: KilledOperation.Start,
-        noise: (_ version: UInt64) -> [UInt8] = { Bytes.random(10 << 16, seed: $0) }
+        noise: (_ version: UInt64) -> [UInt8] = { Bytes.random(10 << 16, seed: $0) },
+        preparing prepare: (World) async throws -> Void = { _ in }
     ) async throws {
         (self.operation, self.start) = (operation, start)
         let world = try await World()
         self.world = world
         var trees: [Tree] = []
-        var digests: [SHA256Digest] = []
+        var footers: [[UInt8]] = []
         func publish(_ version: UInt64) async throws {
             for number in 0..<12 {
                 try world.write("level/\(number % 3)/\(number)", "version \(version) of \(number)")
@@ -40,7 +44,7 @@ struct KilledStores {
             try await world.copy("level", to: "level-\(version)")
             trees.append(try Tree(world["level-\(version)"]))
             let bytes = try world.publishedBytes(of: "level")
-            digests.append(SHA256.hash(bytes.span))
+            footers.append(Array(bytes.suffix(PackFooter.length)))
         }
         try world.settings {
             $0["packs"] = ["level": ["source": .string(world["level"]), "tags": ["one"]]]
@@ -50,8 +54,9 @@ struct KilledStores {
         if start == .loaded {
             try await world.fetch(operation == .sealed ? "--sealed" : "").succeeded()
         }
+        try await prepare(world)
         try await publish(2)
-        (self.trees, self.digests) = (trees, digests)
+        (self.trees, self.footers) = (trees, footers)
         pack = try PackFile(
             opening: world.path.appending("vault/site/\(world.publishedPack("level"))"), as: nil)
         packLength = Int(pack.length)
@@ -101,21 +106,22 @@ struct KilledStores {
             #expect(status["level"]?.version == nil, "\(hint)")
             return
         }
-        let version = try version(of: current)
+        let version = try await version(of: current)
         #expect(version == 2 || start == .loaded && version == 1, "\(version as Any) \(hint)")
         #expect(status["level"]?.version == version, "\(hint)")
     }
 
     /// The version at a path, if it is complete.
-    func version(of path: String) throws -> Int64? {
+    func version(of path: String) async throws -> Int64? {
         let place = URL(filePath: path).resolvingSymlinksInPath()
         let found: Int?
         if try place.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
             let tree = try Tree(path)
             found = trees.firstIndex { $0 == tree }
         } else {
-            let bytes = [UInt8](try Data(contentsOf: place))
-            found = digests.firstIndex(of: SHA256.hash(bytes.span))
+            let file = try PackFile(opening: FilePath(place.path), as: nil)
+            guard try await file.check().isSound else { return nil }
+            found = footers.firstIndex(of: file.footer.bytes)
         }
         return found.map { Int64($0) + 1 }
     }

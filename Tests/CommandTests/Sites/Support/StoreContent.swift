@@ -22,21 +22,23 @@ struct StoreContent: Equatable {
             names.filter { $0.hasPrefix(folder + "/@") }.map { String($0.dropFirst(folder.count + 1)) }
                 .filter { !$0.contains("/") }.sorted()
         }
-        // A version with its manifest, and what an opened one was opened from.
+        // A version with its manifest, and what an opened one was opened from, or what a sealed one rests on: a file, and the places.
         let versions = own("permanent/\(id)")
-        let count = loaded == nil ? 0 : isSealed ? 2 : 3
+        let rests = versions.contains { $0.hasSuffix(".places") }
+        let count = loaded == nil ? 0 : isSealed && !rests ? 2 : isSealed ? 4 : 3
         #expect(versions.count == count, "\(versions) \(hint)", sourceLocation: location)
         if let loaded {
             #expect(
-                versions.allSatisfy { $0.hasPrefix("@\(loaded)-") }
+                versions.count { $0.hasPrefix("@\(loaded)-") } == (rests ? 3 : count)
                     && versions.contains { $0.hasSuffix(".avpack") } == isSealed,
                 "\(versions) \(hint)", sourceLocation: location)
         }
         #expect(
             names.contains("permanent/\(id)/current") == (loaded != nil), "\(hint)", sourceLocation: location)
-        // A pack with its manifest.
+        // A pack with its manifest, or with what it rests on: a file, and the places.
         let packs = own("shared/packs/\(id)")
-        #expect(packs.count == (waiting == nil ? 0 : 2), "\(packs) \(hint)", sourceLocation: location)
+        let rest = packs.contains { $0.hasSuffix(".places") } ? 2 : 0
+        #expect(packs.count == (waiting == nil ? 0 : 2 + rest), "\(packs) \(hint)", sourceLocation: location)
 
         let records = PackRecords(layout: StoreLayout(root: FilePath(store)), role: .app)
         let decided = try records.record(of: try PackID(id))

@@ -1,0 +1,153 @@
+import SystemPackage
+package import VaultBase
+import VaultFileSystem
+
+/// Versions that rest on earlier ones: what these have need not be in the file of the next one.
+extension PackAssembly {
+    /// Leaves out the missing pieces that an earlier version has, in its own file or in its bases; they become the bases of this one.
+    /// Nothing of them is read. Nil, and nothing is left out, where there are none, where the file system has no holes, and where
+    /// it is time to consolidate: a file of its own then frees what is dead in the bases.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the earlier version's file.
+    ///   - ownName: the name that this pack will have: a file of that name is no base.
+    package mutating func rest(
+        on earlier: PackFile, named name: String, as ownName: String
+    ) throws(VaultError) -> PieceBases? {
+        guard hasMissingPieces, let ranges, try file.hasHoles else { return nil }
+        var search = try BaseSearch(for: packFile, ranges, as: ownName) { states.isMissing($0) }
+        try search.look(in: earlier, named: name) { copies?.copies(of: $0) ?? [] }
+        guard try !search.isDueToConsolidate else { return nil }
+        search.keepBest()
+        let bases = search.found
+        if let bases { leaveOut { bases.places.run(with: ranges[$0]) != nil } }
+        return bases
+    }
+}
+
+extension PackFile {
+    /// The same pack, whose file has holes, resting on earlier versions that have those pieces. Each piece of its own is verified. Nil
+    /// where a piece is missing everywhere.
+    package func resting(
+        on earlier: [(name: String, pack: PackFile)], as ownName: String
+    ) async throws(VaultError) -> PackFile? {
+        let ranges = try PieceRanges(of: self)
+        var isWritten = [Bool](repeating: false, count: ranges.count)
+        try await verifyWrittenPieces(ranges) { number, isSound in isWritten[number] = isSound }
+        var search = try BaseSearch(for: self, ranges, as: ownName) { !isWritten[$0] }
+        let copies = try DuplicatePieces(in: self)
+        for (name, pack) in earlier { try search.look(in: pack, named: name, copies.copies(of:)) }
+        guard search.isComplete(where: { !isWritten[$0] }) else { return nil }
+        return PackFile(self, on: search.found)
+    }
+}
+
+/// Finds pieces of a pack in earlier versions, by their digests. Memory: 16 bytes for each piece that is looked for, and 9 for each
+/// piece.
+private struct BaseSearch {
+    private let ranges: PieceRanges
+    private let wanted: PiecesByDigest
+    private let length: UInt64
+    private let ownName: String
+    private var bases: [Base] = []
+    /// For each piece the number of its base, or `none`.
+    private var numbers: [UInt8]
+    private var offsets: [UInt64]
+
+    private static let none = UInt8.max
+
+    private struct Base {
+        let name: String
+        let file: OpenFileReference
+        /// Bytes of the pack that it has.
+        var live: UInt64 = 0
+    }
+
+    init(
+        for pack: PackFile, _ ranges: PieceRanges, as ownName: String, where isWanted: (Int) -> Bool
+    ) throws(VaultError) {
+        (self.ranges, self.ownName) = (ranges, ownName)
+        length = pack.length
+        wanted = try PiecesByDigest(of: pack, where: isWanted)
+        numbers = Array(repeating: Self.none, count: ranges.count)
+        offsets = Array(repeating: 0, count: ranges.count)
+    }
+
+    mutating func look(
+        in earlier: PackFile, named name: String, _ copies: (Int) -> [Int]
+    ) throws(VaultError) {
+        let first = bases.count
+        bases.append(Base(name: name, file: earlier.reference))
+        if let more = earlier.bases {
+            bases += zip(more.places.bases, more.files).map { Base(name: $0, file: $1) }
+        }
+        guard bases.count < Int(Self.none) else { return }
+        let written = try earlier.file.dataRanges(in: 0..<earlier.length)
+        // Records of a damaged index are still usable: a piece counts only by its digest.
+        try? earlier.forEachIndexRecord { _, record, offset throws(VaultError) in
+            let range = offset..<(offset + UInt64(record.ciphertextLength))
+            guard let number = try wanted.first(with: record.digest), numbers[number] == Self.none,
+                ranges[number].count == range.count
+            else { return }
+            let place = earlier.place(of: range)
+            guard place != nil || written.cover(range) else { return }
+            let base = place.map { first + 1 + $0.base } ?? first
+            guard bases[base].name != ownName else { return }
+            bases[base].live += UInt64(range.count)
+            for piece in [number] + copies(number) {
+                numbers[piece] = UInt8(base)
+                offsets[piece] = place?.offset ?? offset
+            }
+        }
+    }
+
+    func isComplete(where isNeeded: (Int) -> Bool) -> Bool {
+        numbers.indices.allSatisfy { numbers[$0] != Self.none || !isNeeded($0) }
+    }
+
+    /// Whether the bases have more dead bytes than half the live ones.
+    var isDueToConsolidate: Bool {
+        get throws(VaultError) {
+            var dead: UInt64 = 0
+            for base in bases where base.live > 0 {
+                let size = try base.file.file.dataLength
+                dead += size - min(size, base.live)
+            }
+            return dead > length / 2
+        }
+    }
+
+    /// Where there are too many bases, half of them stay: those with the most live bytes. The pieces of the others are copied.
+    mutating func keepBest() {
+        let used = bases.indices.filter { bases[$0].live > 0 }
+        guard used.count > PiecePlaces.maximumBases else { return }
+        let dropped = used.sorted { bases[$0].live > bases[$1].live }.dropFirst(PiecePlaces.maximumBases / 2)
+        for base in dropped { bases[base].live = 0 }
+        for piece in numbers.indices where dropped.contains(Int(numbers[piece])) {
+            numbers[piece] = Self.none
+        }
+    }
+
+    /// Those that have a piece; nil where none has.
+    var found: PieceBases? {
+        let used = bases.indices.filter { bases[$0].live > 0 }
+        guard !used.isEmpty else { return nil }
+        var runs: [PiecePlaces.Run] = []
+        for piece in numbers.indices {
+            guard let base = used.firstIndex(of: Int(numbers[piece])) else { continue }
+            let (range, offset) = (ranges[piece], offsets[piece])
+            if let last = runs.last, last.base == base, last.range.upperBound == range.lowerBound,
+                last.offset + UInt64(last.range.count) == offset
+            {
+                runs[runs.count - 1] = PiecePlaces.Run(
+                    range: last.range.lowerBound..<range.upperBound, base: base, offset: last.offset)
+            } else {
+                runs.append(PiecePlaces.Run(range: range, base: base, offset: offset))
+            }
+        }
+        guard runs.count <= PiecePlaces.maximumRuns else { return nil }
+        return PieceBases(
+            PiecePlaces(bases: used.map { bases[$0].name }, runs: runs),
+            in: bases[used[0]].file.file.path.removingLastComponent(), used.map { bases[$0].file })
+    }
+}
