@@ -93,10 +93,10 @@ struct ArrivingPack: Sendable {
         try layout.makeEphemeral()
         file = OpenFileReference(try OpenFile(namelessIn: layout.ephemeral))
         let arrival = DownloadFile(layout: layout, pack: offer.pack)
-        var download = stager.newDownload(of: offer, to: arrival, trees: nil)
+        var download = stager.newDownload(of: offer, to: arrival, restingOn: nil)
         // The download of the whole pack is a source.
         download.reusable = stager.reusablePacks.pieces(
-            of: offer.pack, besides: file.file.path, trees: nil, hasOthers: arrival.hasBegun)
+            of: offer.pack, besides: file.file.path, restingOn: nil, hasOthers: arrival.hasBegun)
         self.download = download
         try await download.bring([], into: file)
         opened = try await OpenPack(PackFile(file, as: offer.pack), keys: keys)
