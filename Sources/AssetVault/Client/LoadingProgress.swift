@@ -61,7 +61,8 @@ public struct LoadingProgress: Sendable, Hashable {
         case .deferred:
             set(nil, of: update.id)
             return true
-        case .planned, .began, .sentWhole, .diskSpaceLow, .verifying, .awaitingKey, .awaitingSet, .finished, .failed:
+        case .planned, .began, .sentWhole, .diskSpaceLow, .verifying, .awaitingKey, .awaitingSet, .finished,
+            .failed:
             break
         }
         guard part != packs[update.id] else { return false }

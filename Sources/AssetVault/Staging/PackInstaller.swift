@@ -304,7 +304,7 @@ extension PackInstaller {
             try versions.folder.synchronize()
             guard rests else { return true }
             let record = try store.records.record(of: pack.id)
-            try versions.removeVersions(except: record.loaded, arriving: record.arriving)
+            try versions.removeVersions(except: record.versions, arriving: record.arriving)
             return true
         }
     }
