@@ -131,9 +131,7 @@ extension MetadataStore {
     ) async throws(VaultError) {
         var chain = RootChain(from: given)
         do throws(VaultError) {
-            while !roots.contains(chain.newest), chain.newest.version < roots.newest.version,
-                chain.newest.version - given.version < TrustWorkflow.rootLimit
-            {
+            while !roots.contains(chain.newest), chain.newest.version < roots.newest.version {
                 let version = chain.newest.version + 1
                 var next = try storedRoots.root(version: version)
                 if next == nil {

@@ -145,7 +145,8 @@ extension UploadedMetadata {
         }
     }
 
-    /// Throws where the destination has another content under a number.
+    /// Throws where the destination has another content under a number. The beginning of a file is what an interrupted upload leaves, and
+    /// is replaced.
     func requireSame(_ name: String, _ role: MetadataRole) throws(VaultError) {
         guard let ours = try site.metadata(named: name, limit: role.sizeLimit),
             let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)
