@@ -52,7 +52,10 @@ extension VaultError {
         case (ENAMETOOLONG, _):
             (.missing, text(of: code), "check the path")
         case (ELOOP, _):
-            (.corrupt, "it is a symbolic link, or its path has too many", "replace the link by what it points to")
+            (
+                .corrupt, "it is a symbolic link, or its path has too many",
+                "replace the link by what it points to"
+            )
         case (EXDEV, _):
             (.io, "the two paths are on different file systems", "copy it instead")
         case (EMFILE, _), (ENFILE, _):

@@ -42,7 +42,7 @@ public enum PackState: Sendable, Hashable {
 public enum PackAvailability: String, Sendable, CaseIterable {
     /// Listed, and not here.
     case available
-    /// Partly here, with or without a process that works on it.
+    /// Partly here, with or without a process that works on it; or complete, while another pack of its set is missing.
     case downloading
     /// In the store, waiting for its key.
     case awaitingKey

@@ -11,8 +11,8 @@ public struct DownloadCost: Sendable, Hashable {
     public let version: UInt64
     /// What a host must still send of it.
     public let cost: UpdateCost
-    /// Bytes that are written at most, and so the disk space that it takes beside what is there: of the sealed pack, or of files that
-    /// are not linked to those of the version before.
+    /// Bytes that are written at most, and so the disk space that it takes beside what is there: pieces of a pack that stays sealed, or
+    /// files of an opened one that are not linked to those of the version before.
     public let written: UInt64
     /// The set with which it becomes ready for use, counted from 1: until then the disk has the new versions of all of them beside the
     /// old ones. Nil for a pack that becomes ready by itself.

@@ -52,7 +52,7 @@ struct ReusablePieces: Sendable {
     enum Rest {
         /// It is opened as it comes.
         ///
-        /// - Parameter missing: the pieces that its file had not.
+        /// - Parameter missing: the pieces that were missing in its file at the start.
         case trees(TreeBasis?, of: OpenPack, missing: [PiecePrefix])
         /// It waits, or stays sealed.
         case file(PieceBases?)
@@ -82,7 +82,7 @@ struct ReusablePieces: Sendable {
 
     /// What the pack takes from opened trees.
     ///
-    /// - Parameter missing: the pieces that the assembly had not when it began.
+    /// - Parameter missing: the pieces that were missing at the start.
     func leaveOut(
         of assembly: inout PackAssembly, _ source: OpenPack, missing: [PiecePrefix], isArriving: Bool
     ) async throws(VaultError) -> TreeBasis? {

@@ -161,7 +161,7 @@ struct PackInstaller: Sendable {
         // An earlier process may have died before it recorded what is live.
         var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
         let isNewest = record.accepts(listing)
-        let awaitsOthers = sets.have(pack) && record.loaded?.pack.sha256 != pack.sha256
+        let awaitsOthers = sets.contains(pack) && record.loaded?.pack.sha256 != pack.sha256
         if isNewest {
             // Recorded before the version is visible: even if this process dies now, no process with older metadata
             // replaces it, nor does one that opens what waits.

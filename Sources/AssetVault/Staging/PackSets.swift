@@ -6,7 +6,7 @@ import VaultCrypto
 /// installer makes them live in one step.
 final class PackSets: Sendable {
     /// How the work on a pack ended.
-    enum Part {
+    enum WorkEnd {
         case ready
         /// Nothing is to be activated: another process did that, the app removed the pack, or its key was never here.
         case omitted
@@ -14,10 +14,10 @@ final class PackSets: Sendable {
     }
 
     /// What is to be done once the work on all packs of a set has ended.
-    enum End {
+    enum Decision {
         case activate([PackManifest])
-        /// One of them is missing.
-        case hold([PackManifest], by: PackID)
+        /// They stay ready: one of them is missing.
+        case wait([PackManifest], missing: PackID)
     }
 
     private struct Group {
@@ -44,7 +44,7 @@ final class PackSets: Sendable {
     }
 
     /// Whether just this version becomes live with others.
-    func have(_ pack: PackManifest) -> Bool { places[pack.id]?.digest == pack.sha256 }
+    func contains(_ pack: PackManifest) -> Bool { places[pack.id]?.digest == pack.sha256 }
 
     /// The number of packs in the set of a pack; nil for a pack that becomes live by itself.
     func count(with id: PackID) -> Int? {
@@ -53,11 +53,11 @@ final class PackSets: Sendable {
     }
 
     /// Notes how the work on a pack ended. Returns what is to be done, if it was the last one of its set.
-    func end(_ id: PackID, as part: Part) -> End? {
+    func end(_ id: PackID, as end: WorkEnd) -> Decision? {
         guard let place = places[id]?.place else { return nil }
         return groups.withLock { groups in
             guard groups[place].pending.remove(id) != nil else { return nil }
-            switch part {
+            switch end {
             case .ready: groups[place].ready.insert(id)
             case .omitted: break
             case .missing: groups[place].missing = groups[place].missing ?? id
@@ -66,7 +66,7 @@ final class PackSets: Sendable {
             guard group.pending.isEmpty else { return nil }
             let ready = group.packs.filter { group.ready.contains($0.id) }
             guard let missing = group.missing else { return .activate(ready) }
-            return .hold(ready, by: missing)
+            return .wait(ready, missing: missing)
         }
     }
 }

@@ -13,9 +13,9 @@ extension StagingRun {
     /// If the work on a set has ended with this pack, makes all of it live, or none where a pack is missing. Returns the outcomes of
     /// the packs that were ready.
     func endSet(by outcome: Outcome) async -> [Outcome] {
-        switch stager.sets.end(outcome.id, as: part(of: outcome)) {
+        switch stager.sets.end(outcome.id, as: workEnd(of: outcome)) {
         case nil: return []
-        case .hold(let packs, let missing): return packs.map { ready($0.id, awaiting: missing) }
+        case .wait(let packs, let missing): return packs.map { ready($0.id, awaiting: missing) }
         case .activate(let packs):
             do throws(VaultError) {
                 // Otherwise another process with newer metadata continues: what it makes live stays.
@@ -29,7 +29,7 @@ extension StagingRun {
         }
     }
 
-    private func part(of outcome: Outcome) -> PackSets.Part {
+    private func workEnd(of outcome: Outcome) -> PackSets.WorkEnd {
         if outcome.isReady { return .ready }
         let isKeyMissing: Bool
         switch outcome.result {

@@ -5,7 +5,8 @@ import VaultFileSystem
 
 /// Versions of several packs that become live at once. The names of all are saved in one file before the first link `current` is
 /// changed, and the file is removed after the last one. While it is there, readers follow it and not the links: so they see either
-/// all of the versions or none, also if the process dies in between. The next one that locks the store changes the other links.
+/// all of the versions or none, also if the process dies in between. The next one that locks the store changes the other links. Only where
+/// the disk damages the file in that time do some of them stay behind, until the next fetch.
 struct VersionSwitch {
     private let versions: [PackID: VersionName]
 

@@ -5,8 +5,8 @@ import VaultFileSystem
 /// Versions that rest on earlier ones: what these have need not be in the file of the next one.
 extension PackAssembly {
     /// Leaves out the missing pieces that an earlier version has, in its own file or in its bases; they become the bases of this one.
-    /// Nothing of them is read. Nil, and nothing is left out, where there are none, where the file system has no holes, and where
-    /// it is time to consolidate: a file of its own then frees what is dead in the bases.
+    /// Nothing of them is read. Returns nil and leaves out nothing if no earlier version has a piece, the file system has no holes, or
+    /// the bases have too many dead bytes: a file of its own then frees them.
     ///
     /// - Parameters:
     ///   - name: the name of the earlier version's file.
@@ -105,7 +105,7 @@ private struct BaseSearch {
         numbers.indices.allSatisfy { numbers[$0] != Self.none || !isNeeded($0) }
     }
 
-    /// Whether the bases have more dead bytes than half the live ones.
+    /// Whether the bases have more dead bytes than half the pack.
     var isDueToConsolidate: Bool {
         get throws(VaultError) {
             var dead: UInt64 = 0
@@ -117,7 +117,8 @@ private struct BaseSearch {
         }
     }
 
-    /// Where there are too many bases, half of them stay: those with the most live bytes. The pieces of the others are copied.
+    /// Where there are too many bases, eight stay, those with the most live bytes: so the next updates have room. The pieces of the
+    /// others are copied.
     mutating func keepBest() {
         let used = bases.indices.filter { bases[$0].live > 0 }
         guard used.count > PiecePlaces.maximumBases else { return }

@@ -63,6 +63,7 @@ package struct PiecePlaces: Sendable, Equatable {
         self.init(parsing: bytes, of: footer)
     }
 
+    /// A run a piece, and 7 KiB for the header and the names.
     private static func limit(of pack: PackFooter) -> Int {
         (min(Int(pack.layout.pieceCount), maximumRuns) + 256) * runLength
     }
