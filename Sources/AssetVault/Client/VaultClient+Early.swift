@@ -34,17 +34,20 @@ extension VaultClient {
             recordedIn: store.reads)
     }
 
-    /// The version to read. The site need not be asked where a version that is listed by verified metadata has begun to arrive.
+    /// The version to read. The site need not be asked where this program has begun to download a version that verified metadata list;
+    /// another user's files do not keep it from that.
     private func offer(of id: PackID) async throws(VaultError) -> LocatedPack {
-        if view == nil, let known = try await knownOffer(of: id),
-            DownloadFile(layout: storeAccess.layout, pack: known.pack).hasBegun
-        {
-            return known
-        }
+        if view == nil, let known = try await knownOffer(of: id), hasBegun(known.pack) { return known }
         do throws(VaultError) { return try await currentView().pack(withID: id) } catch {
             guard error.isHostFailure, let known = try await knownOffer(of: id) else { throw error }
             return known
         }
+    }
+
+    private func hasBegun(_ pack: PackManifest) -> Bool {
+        guard let record = try? storeAccess.records.record(of: pack.id) else { return false }
+        let isNamed = [record.arriving, record.waiting].contains { $0?.sha256 == pack.sha256 }
+        return isNamed && DownloadFile(layout: storeAccess.layout, pack: pack).hasBegun
     }
 
     /// As the store's metadata list it; nil where they do not.

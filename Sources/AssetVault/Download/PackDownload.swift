@@ -125,6 +125,8 @@ struct PackDownload {
                 memory: { $0.wanted.count },
                 work: { part throws(VaultError) in await part.answer(from: remote) },
                 deliver: { answer throws(VaultError) in
+                    // Where a host sent the whole file for one part, the others are not read.
+                    guard try assembly.wanted() != nil else { return }
                     before = assembly.receivedLength
                     do throws(TransferFailure) {
                         try await take(answer, into: &assembly, progress: progress)

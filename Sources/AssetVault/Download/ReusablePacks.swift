@@ -125,7 +125,13 @@ final class ReusablePacks: Sendable {
             let name = layout.waitingPack(waiting).lastComponent?.string,
             let ownName = layout.waitingPack(pack).lastComponent?.string
         else { return nil }
-        let bases = PieceBases(beside: layout.waitingPack(waiting), of: file)
+        let path = layout.waitingPack(waiting)
+        let bases = PieceBases(beside: path, of: file)
+        let areOurs = ([PiecePlaces.path(beside: path)] + (bases?.paths ?? [])).allSatisfy { path in
+            guard let found = try? FileSystem.status(of: path) else { return true }
+            return EphemeralName.isOurs(found)
+        }
+        guard areOurs else { return nil }
         return .sealed(PackFile(file, on: bases), named: name, as: ownName)
     }
 

@@ -20,7 +20,10 @@ struct PackInstaller: Sendable {
     {
         let home = layout.home(of: pack.id)
         try FileSystem.createFolders(home, permissions: 0o755)
-        if let bases = arrived.bases, bases.folder != home {
+        // What another user can write is verified as it is copied.
+        if let bases = arrived.bases,
+            try bases.folder != home || !EphemeralName.isOurs(arrived.file.file.status())
+        {
             let whole = try await whole(arrived, of: pack)
             return try await keepSealed(whole, of: pack, listedBy: listing)
         }
@@ -177,6 +180,7 @@ struct PackInstaller: Sendable {
             if awaitsOthers {
                 record.ready = PackRecord.Ready(version: installed, fingerprint: fingerprint)
             } else {
+                try VersionSwitch.leaveOut(pack.id, in: layout)
                 try versions.activate(installed.name)
                 StagingStep.versionActivated.reached()
                 (record.loaded, record.ready) = (installed, nil)
@@ -237,7 +241,7 @@ struct PackInstaller: Sendable {
 
     /// Removes what has the name of a version that is to become live and is not sound: an earlier process died before it
     /// activated it, or it was live before and is left to its readers. Throws `.busy` while a reader holds it. False where it stays, since
-    /// the live version rests on it.
+    /// another version rests on it.
     @discardableResult
     private func removeUnsound(
         _ pack: PackManifest, as form: PackForm, _ isSound: () async -> Bool
@@ -251,11 +255,7 @@ struct PackInstaller: Sendable {
             guard let versions = try VersionFolder(of: pack.id, in: layout),
                 try layout.liveName(of: pack.id, in: versions.folder)?.string != name.text
             else { throw .supersededByAnotherProcess(pack.id, in: layout) }
-            let live = try versions.live(recorded: store.records.record(of: pack.id).loaded)
-            isBase =
-                try live.map { live throws(VaultError) in
-                    try versions.bases(of: live.name).contains(name.text)
-                } ?? false
+            isBase = try versions.isBase(name, beside: store.records.record(of: pack.id))
             return try versions.whileFree(name) { () throws(VaultError) in
                 if !isBase { try versions.folder.discardTree(name.text) }
             }

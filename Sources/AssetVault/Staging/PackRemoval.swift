@@ -63,7 +63,10 @@ struct PackRemoval: Sendable {
 
     /// Removes all that is left of a pack, as far as no reader holds it.
     func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
-        if role == .app { try VersionFolder(of: id, in: layout)?.deactivate() }
+        if role == .app {
+            try VersionSwitch.leaveOut(id, in: layout)
+            try VersionFolder(of: id, in: layout)?.deactivate()
+        }
         StagingStep.linkRemoved.reached()
         if role == .app { try removeVersions(of: id, except: [], arriving: nil) }
         StagingStep.versionsRemoved.reached()

@@ -84,15 +84,15 @@ struct VersionFolder: ~Copyable {
     ) throws(VaultError) {
         let expected = wanted.map(\.name) + (arriving.map { [VersionName(of: $0, as: .opened)] } ?? [])
         var kept = expected
-        var needed: Set<String> = []
-        for version in wanted { needed.formUnion(try bases(of: version.name)) }
+        var free: [VersionName] = []
         for name in try versionNames() where !expected.contains(where: { $0.text == name.text }) {
-            let isFree = try whileFree(name) { () throws(VaultError) in
-                if !needed.contains(name.text) { try folder.discardTree(name.text) }
-            }
-            if isFree { continue }
-            kept.append(name)
-            needed.formUnion(try bases(of: name))
+            if try whileFree(name, {}) { free.append(name) } else { kept.append(name) }
+        }
+        // An older version may rest on a newer one: all are known before one is removed.
+        let needed = try bases(of: kept)
+        for name in free where !needed.contains(name.text) {
+            let isRemoved = try whileFree(name) { () throws(VaultError) in try folder.discardTree(name.text) }
+            if !isRemoved { kept.append(name) }
         }
         var damaged: [String] = []
         for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
@@ -106,14 +106,30 @@ struct VersionFolder: ~Copyable {
         try HeldVersions(layout: layout).set(isHeld, of: id)
     }
 
-    /// The versions in the folder, the newest first: none rests on a newer one.
+    /// The files that some versions rest on.
+    private func bases(of versions: [VersionName]) throws(VaultError) -> Set<String> {
+        var found: Set<String> = []
+        for name in versions { found.formUnion(try bases(of: name)) }
+        return found
+    }
+
+    /// Whether the live version, one that is ready, or one that a reader holds rests on the file of a version.
+    func isBase(_ name: VersionName, beside record: PackRecord) throws(VaultError) -> Bool {
+        var resting = record.versions.map(\.name)
+        if let live = try live(recorded: record.loaded) { resting.append(live.name) }
+        for other in try versionNames() where other.text != name.text {
+            if try !whileFree(other, {}) { resting.append(other) }
+        }
+        return try bases(of: resting).contains(name.text)
+    }
+
     private func versionNames() throws(VaultError) -> [VersionName] {
         var found: [String: VersionName] = [:]
         for name in try folder.names() {
             guard let name = VersionName(ofEntry: String(decoding: name, as: UTF8.self)) else { continue }
             found[name.text] = name
         }
-        return found.values.sorted { ($0.version, $0.text) > ($1.version, $1.text) }
+        return found.values.sorted { $0.text < $1.text }
     }
 
     /// The files that a version rests on. Where that can't be read, and the version has holes, it may be any sealed one.

@@ -19,32 +19,52 @@ struct VersionSwitch {
     func run(in layout: StoreLayout) throws(VaultError) {
         guard !versions.isEmpty else { return }
         try Self.complete(in: layout)
-        let json = JSONObject(
-            lastWins: versions.map { ($0.key.description, JSONValue.string($0.value.text)) })
-        try DurableFile.write(
-            JSONValue.object(json).compact().span, to: layout.versionSwitch,
-            permissions: AreaPermissions.permanent.files, replacing: true)
+        let left = try Self.saved(in: layout)?.versions ?? [:]
+        try VersionSwitch(to: left.merging(versions) { $1 }).save(in: layout)
         StagingStep.switchSaved.reached()
         // From here on they are live. What can't be done now, the next holder of the lock does.
         try? Self.complete(in: layout)
     }
 
-    /// Changes the links that a process which died did not change, under the lock.
+    private func save(in layout: StoreLayout) throws(VaultError) {
+        guard !versions.isEmpty else { return try Self.remove(in: layout) }
+        let json = JSONObject(
+            lastWins: versions.map { ($0.key.description, JSONValue.string($0.value.text)) })
+        try DurableFile.write(
+            JSONValue.object(json).compact().span, to: layout.versionSwitch,
+            permissions: AreaPermissions.permanent.files, replacing: true)
+    }
+
+    /// A pack is decided on by itself: what is left of a switch no longer names its version.
+    static func leaveOut(_ id: PackID, in layout: StoreLayout) throws(VaultError) {
+        guard var left = try saved(in: layout)?.versions, left.removeValue(forKey: id) != nil else { return }
+        try VersionSwitch(to: left).save(in: layout)
+    }
+
+    /// Changes the links that a process which died did not change, under the lock. Those that can't be changed stay for the next holder.
     static func complete(in layout: StoreLayout) throws(VaultError) {
         guard let found = try saved(in: layout) else {
             // A damaged file names nothing: what is left is ready, and becomes live with the next fetch.
             if try FileSystem.exists(layout.versionSwitch) { try remove(in: layout) }
             return
         }
+        var left: [PackID: VersionName] = [:]
         for (id, version) in found.versions.sorted(by: { $0.key < $1.key }) {
-            // It may have been removed by now.
-            guard let folder = try VersionFolder(of: id, in: layout),
-                try folder.folder.status(of: version.text) != nil
-            else { continue }
-            if try folder.folder.readLink("current")?.string != version.text { try folder.activate(version) }
+            do throws(VaultError) {
+                // It may have been removed by now.
+                guard let folder = try VersionFolder(of: id, in: layout),
+                    try folder.folder.status(of: version.text) != nil
+                else { continue }
+                if try folder.folder.readLink("current")?.string != version.text {
+                    try folder.activate(version)
+                }
+            } catch {
+                left[id] = version
+            }
             StagingStep.versionSwitched.reached()
         }
-        try remove(in: layout)
+        guard left.count < found.versions.count else { return }
+        try VersionSwitch(to: left).save(in: layout)
         StagingStep.switchEnded.reached()
     }
 

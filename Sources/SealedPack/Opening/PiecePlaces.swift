@@ -170,6 +170,8 @@ package struct PieceBases: Sendable {
         self.init(places, in: parent, files)
     }
 
+    package var paths: [FilePath] { places.bases.map { folder.appending($0) } }
+
     /// Whether all of them are still there under their names.
     package var areThere: Bool {
         guard let folder = try? Folder(opening: self.folder) else { return false }
