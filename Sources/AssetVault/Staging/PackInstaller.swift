@@ -21,9 +21,8 @@ struct PackInstaller: Sendable {
         let home = layout.home(of: pack.id)
         try FileSystem.createFolders(home, permissions: 0o755)
         // What another user can write is verified as it is copied.
-        if let bases = arrived.bases,
-            try bases.folder != home || !EphemeralName.isOurs(arrived.file.file.status())
-        {
+        let isOurs = EphemeralName.isOurs(try arrived.file.file.status())
+        if let bases = arrived.bases, bases.folder != home || !isOurs {
             let whole = try await whole(arrived, of: pack)
             return try await keepSealed(whole, of: pack, listedBy: listing)
         }

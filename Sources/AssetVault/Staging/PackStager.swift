@@ -242,7 +242,7 @@ struct PackStager: Sendable {
         do throws(VaultError) {
             let source = try PackFile(file, as: pack, named: pack.id.description)
             if case .sealed(let earlier, let name, let ownName) = reusablePacks.liveVersion(of: pack) {
-                guard let resting = try await source.resting(on: [(name, earlier)], as: ownName) else {
+                guard let resting = try await source.resting(on: earlier, named: name, as: ownName) else {
                     return nil
                 }
                 return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
@@ -251,9 +251,9 @@ struct PackStager: Sendable {
             if !names.isEmpty {
                 let files = reusablePacks.waitingFiles(names, of: pack)
                 let ownName = file.file.path.lastComponent?.string ?? ""
-                guard let resting = try await source.resting(on: files, as: ownName),
-                    try await resting.check().isSound
-                else { return nil }
+                guard let resting = try await source.resting(onUnverified: files, as: ownName) else {
+                    return nil
+                }
                 return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
             }
             guard case .trees(let keys, _) = try arrivalBasis(for: pack.id) else { return nil }

@@ -1,5 +1,6 @@
 import SystemPackage
 package import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 /// Versions that rest on earlier ones: what these have need not be in the file of the next one.
@@ -16,7 +17,8 @@ extension PackAssembly {
     ) throws(VaultError) -> PieceBases? {
         guard hasMissingPieces, let ranges, try file.hasHoles else { return nil }
         var search = try BaseSearch(for: packFile, ranges, as: ownName) { states.isMissing($0) }
-        try search.look(in: earlier, named: name) { copies?.copies(of: $0) ?? [] }
+        try search.look(
+            in: earlier, named: name, copies: { copies?.copies(of: $0) ?? [] }, where: { _, _ in true })
         guard try !search.isDueToConsolidate else { return nil }
         search.keepBest()
         let bases = search.found
@@ -26,17 +28,37 @@ extension PackAssembly {
 }
 
 extension PackFile {
-    /// The same pack, whose file has holes, resting on earlier versions that have those pieces. Each piece of its own is verified. Nil
-    /// where a piece is missing everywhere.
+    /// The same pack, whose file has holes, resting on an earlier version that has those pieces. Each piece of its own is verified. Nil
+    /// where a piece is missing in both.
     package func resting(
-        on earlier: [(name: String, pack: PackFile)], as ownName: String
+        on earlier: PackFile, named name: String, as ownName: String
+    ) async throws(VaultError) -> PackFile? {
+        try await resting(on: [(name, earlier)], as: ownName) { _, _, _ in true }
+    }
+
+    /// The same for files that may have any bytes, and for which the file system may report a hole as data: each piece is verified.
+    package func resting(
+        onUnverified files: [(name: String, pack: PackFile)], as ownName: String
+    ) async throws(VaultError) -> PackFile? {
+        try await resting(on: files, as: ownName) { file, range, number in
+            guard let bytes = try? file.pieceBytes(in: range) else { return false }
+            return (try? SHA256.hash(bytes.span) == self.digest(ofPiece: number)) == true
+        }
+    }
+
+    private func resting(
+        on earlier: [(name: String, pack: PackFile)], as ownName: String,
+        where isSound: (PackFile, Range<UInt64>, _ number: Int) -> Bool
     ) async throws(VaultError) -> PackFile? {
         let ranges = try PieceRanges(of: self)
         var isWritten = [Bool](repeating: false, count: ranges.count)
         try await verifyWrittenPieces(ranges) { number, isSound in isWritten[number] = isSound }
         var search = try BaseSearch(for: self, ranges, as: ownName) { !isWritten[$0] }
         let copies = try DuplicatePieces(in: self)
-        for (name, pack) in earlier { try search.look(in: pack, named: name, copies.copies(of:)) }
+        for (name, pack) in earlier {
+            try search.look(
+                in: pack, named: name, copies: copies.copies(of:), where: { isSound(pack, $0, $1) })
+        }
         guard search.isComplete(where: { !isWritten[$0] }) else { return nil }
         return PackFile(self, on: search.found)
     }
@@ -73,8 +95,10 @@ private struct BaseSearch {
         offsets = Array(repeating: 0, count: ranges.count)
     }
 
+    /// - Parameter isSound: whether the piece at a range of the earlier version is the one with this number.
     mutating func look(
-        in earlier: PackFile, named name: String, _ copies: (Int) -> [Int]
+        in earlier: PackFile, named name: String, copies: (Int) -> [Int],
+        where isSound: (Range<UInt64>, _ number: Int) -> Bool
     ) throws(VaultError) {
         let first = bases.count
         bases.append(Base(name: name, file: earlier.reference))
@@ -92,7 +116,7 @@ private struct BaseSearch {
             let place = earlier.place(of: range)
             guard place != nil || written.cover(range) else { return }
             let base = place.map { first + 1 + $0.base } ?? first
-            guard bases[base].name != ownName else { return }
+            guard bases[base].name != ownName, isSound(range, number) else { return }
             bases[base].live += UInt64(range.count)
             for piece in [number] + copies(number) {
                 numbers[piece] = UInt8(base)

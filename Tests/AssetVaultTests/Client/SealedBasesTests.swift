@@ -1,4 +1,5 @@
 import FaultServer
+import Foundation
 import SystemPackage
 import TestFiles
 import Testing
@@ -264,6 +265,22 @@ extension ChangedPack {
         try await pack.expect(changes: 3, client)
         #expect(try await client.store.verify().map(\.finding) == [.sound])
         #expect(try names(in: folder).isEmpty)
+    }
+
+    /// A file system may report holes as data: here the files have zeros in their place.
+    @Test func holesThatAreData() async throws {
+        for version in 2...3 {
+            try await pack.publish(changes: version)
+            _ = try await update()
+        }
+        for name in try packs() {
+            let file = URL(filePath: folder.appending(name).string)
+            try Data(contentsOf: file).write(to: file)
+        }
+        world.answer { _ in .hangUp }
+        let client = try pack.client(.sealed)
+        try await client.unlock(as: .sealed)
+        try await pack.expect(changes: 3, client)
     }
 
     /// What fails later is downloaded.
