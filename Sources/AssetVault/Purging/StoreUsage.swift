@@ -18,7 +18,7 @@ public struct StoreUsage: Sendable {
         public let openedSize: UInt64
         /// The form that is ready for use; nil for none.
         public let form: PackForm?
-        /// Bytes on the disk, about: of the version that is ready, one that waits, and a download.
+        /// Bytes on the disk, about: of the version that is ready for use, one that awaits its set, one that waits, and a download.
         public let sizeOnDisk: UInt64
         /// The processes whose requests have it in access.
         public let processes: [ProcessDescription]
@@ -54,7 +54,9 @@ extension VaultStore {
         let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
         var packs: [StoreUsage.Pack] = []
         for (id, record) in try await brought.records() {
-            guard let pack = record.loaded?.pack ?? record.waiting ?? record.arriving else { continue }
+            guard let pack = record.versions.first?.pack ?? record.waiting ?? record.arriving else {
+                continue
+            }
             var (isFree, lastUse): (Bool, UTCTime?) = (true, nil)
             if let versions = try? VersionFolder(of: id, in: layout) {
                 if let loaded = record.loaded { isFree = (try? versions.isFree(loaded)) ?? true }
