@@ -58,15 +58,18 @@ extension VaultStore {
                 continue
             }
             var (isFree, lastUse): (Bool, UTCTime?) = (true, nil)
+            var size = try sizeInOtherAreas(of: record)
             if let versions = try? VersionFolder(of: id, in: layout) {
                 if let loaded = record.loaded { isFree = (try? versions.isFree(loaded)) ?? true }
                 lastUse = LastUse(in: versions.folder).time
+                let present = versions.sizeOnDisk(of: record.versions)
+                size += min(present, .max - size)
             }
             packs.append(
                 StoreUsage.Pack(
                     id: shownID(of: id), listedID: id, policy: pack.offer.policy, tags: pack.tags,
                     sealedSize: pack.length, openedSize: pack.openedSize, form: record.loaded?.form,
-                    sizeOnDisk: try sizeOnDisk(of: record),
+                    sizeOnDisk: size,
                     processes: Set(notes.filter { $0.packs[id] != nil }.map(\.process)).sorted {
                         $0.number < $1.number
                     }, isInAccess: !isFree, purgeReason: record.purgeReason,
@@ -88,9 +91,9 @@ extension VaultStore {
         return free - min(free, PlanningPolicy().lowWaterMark)
     }
 
-    private func sizeOnDisk(of record: PackRecord) throws(VaultError) -> UInt64 {
-        var size = record.versions.saturatingSum(\.sizeOnDisk)
-        size += min(record.waiting?.length ?? 0, .max - size)
+    /// Of what waits, and of a download.
+    private func sizeInOtherAreas(of record: PackRecord) throws(VaultError) -> UInt64 {
+        var size = record.waiting.map { storeAccess.waiting($0.id).sizeOnDisk(of: $0) } ?? 0
         if let arriving = record.arriving,
             let arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         {
