@@ -90,9 +90,17 @@ public enum ProcessReplacement {
         unsafe arguments.append(nil)
         let code = unsafe vault_execute(program, arguments)
         for index in unsafe arguments.indices { unsafe free(arguments[index]) }
-        throw VaultError(
-            code == -ENOENT ? .missing : .unwritable,
-            "it can't be started (\(Errno(rawValue: -code)))", at: program, remedy: "check its name and PATH")
+        throw .unstartable(program, Errno(rawValue: -code))
+    }
+}
+
+extension VaultError {
+    /// - Parameter cause: nil for an unknown one.
+    package static func unstartable(_ program: String, _ cause: Errno?) -> VaultError {
+        VaultError(
+            cause == .noSuchFileOrDirectory ? .missing : .unwritable,
+            "it can't be started" + (cause.map { " (\($0))" } ?? ""), at: program,
+            remedy: "check its name and PATH")
     }
 }
 

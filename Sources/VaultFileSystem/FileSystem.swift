@@ -127,6 +127,8 @@ public struct FileStatus: Sendable, Hashable {
     public let kind: Kind
     /// In bytes, meaningful for files.
     public let size: UInt64
+    /// Bytes of the file that are on the disk: holes take none.
+    public let allocatedSize: UInt64
     /// The twelve permission bits.
     public let permissions: UInt16
     /// The user ID of the owner.
@@ -152,6 +154,7 @@ public struct FileStatus: Sendable, Hashable {
             default: .device
             }
         size = UInt64(clamping: status.st_size)
+        allocatedSize = min(size, min(UInt64(clamping: status.st_blocks), .max / 512) * 512)
         permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
         owner = status.st_uid
         hardLinks = UInt64(clamping: status.st_nlink)

@@ -147,6 +147,14 @@ extension Folder {
         return FileStatus(status)
     }
 
+    /// Bytes that files take on the disk, each once. Nothing is opened; what is no file, or can't be seen, takes none.
+    public func allocatedSize(of names: Set<String>) -> UInt64 {
+        names.saturatingSum { name in
+            guard let found = (try? status(of: name)) ?? nil, found.kind == .file else { return 0 }
+            return found.allocatedSize
+        }
+    }
+
     /// Opens a regular file for reading. Throws `.corrupt` for a link and any other kind, and never blocks on a pipe.
     public func openFile(_ name: some FileName) throws(VaultError) -> OpenFile {
         let name = try CheckedName(name, in: self)

@@ -8,7 +8,7 @@ import VaultFileSystem
 /// downloaded, the pieces of that file alone. Every byte is verified as that of a loaded pack.
 ///
 /// Index and catalog are read once, so keep it for several reads. Nothing of it is visible in the store, and a download of the whole
-/// pack, which may go on meanwhile, is not disturbed.
+/// pack, which may go on meanwhile, is not disturbed. Once this version is loaded, it is read from there.
 public struct EarlyPack: Sendable {
     public let id: PackID
     public let version: UInt64
@@ -16,16 +16,23 @@ public struct EarlyPack: Sendable {
 
     private enum Source: Sendable {
         case loaded(HeldPack)
-        case arriving(ArrivingPack)
+        case arriving(ArrivingPack, in: VaultStore)
     }
 
-    /// Of a pack that is not loaded; the others have their own.
-    private let reads: ReadRecord?
+    init(_ held: HeldPack) { (id, version, source) = (held.id, held.version, .loaded(held)) }
 
-    init(_ held: HeldPack) { (id, version, source, reads) = (held.id, held.version, .loaded(held), nil) }
+    init(_ arriving: ArrivingPack, named id: PackID, in store: VaultStore) {
+        (self.id, version, source) = (id, arriving.opened.version, .arriving(arriving, in: store))
+    }
 
-    init(_ arriving: ArrivingPack, named id: PackID, recordedIn reads: ReadRecord?) {
-        (self.id, version, source, self.reads) = (id, arriving.opened.version, .arriving(arriving), reads)
+    /// What is read now: the pack may have been loaded since.
+    private var presentSource: Source {
+        get async {
+            guard case .arriving(let pack, let store) = source,
+                let lease = try? await store.loadedLease(of: id), pack.isLoaded(by: lease)
+            else { return source }
+            return .loaded(HeldPack(lease, in: store))
+        }
     }
 
     /// All files, in the order of their paths.
@@ -33,7 +40,7 @@ public struct EarlyPack: Sendable {
         get async throws(VaultError) {
             switch source {
             case .loaded(let pack): try await pack.files
-            case .arriving(let pack): pack.opened.catalog.files
+            case .arriving(let pack, _): pack.opened.catalog.files
             }
         }
     }
@@ -43,7 +50,7 @@ public struct EarlyPack: Sendable {
         let path = try EntryPath(path)
         switch source {
         case .loaded(let pack): return try await pack.reader(path.string).size
-        case .arriving(let pack): return UInt64(try pack.content(of: path, in: id).count)
+        case .arriving(let pack, _): return UInt64(try pack.content(of: path, in: id).count)
         }
     }
 
@@ -51,11 +58,11 @@ public struct EarlyPack: Sendable {
     /// `.unreachable`.
     public func bytes(_ path: String) async throws(VaultError) -> [UInt8] {
         let path = try EntryPath(path)
-        switch source {
+        switch await presentSource {
         case .loaded(let pack): return try await pack.bytes(path.string)
-        case .arriving(let pack):
+        case .arriving(let pack, let store):
             let content = try pack.content(of: path, in: id)
-            reads?.note(path, in: id)
+            store.reads?.note(path, in: id)
             return try await pack.read(content)
         }
     }
@@ -63,16 +70,16 @@ public struct EarlyPack: Sendable {
     /// A part of one file. Throws `.usage` for a range beyond the file.
     public func bytes(_ path: String, in range: Range<UInt64>) async throws(VaultError) -> [UInt8] {
         let path = try EntryPath(path)
-        switch source {
+        switch await presentSource {
         case .loaded(let pack): return try await pack.reader(path.string).read(range)
-        case .arriving(let pack):
+        case .arriving(let pack, let store):
             let content = try pack.content(of: path, in: id)
             guard range.upperBound <= UInt64(content.count) else {
                 throw VaultError(
                     .usage, "the file has \(content.count) bytes, not \(range.upperBound)", at: path.string,
                     remedy: "ask for less")
             }
-            reads?.note(path, in: id)
+            store.reads?.note(path, in: id)
             let start = content.lowerBound + range.lowerBound
             return try await pack.read(start..<(start + UInt64(range.count)))
         }
@@ -102,6 +109,11 @@ struct ArrivingPack: Sendable {
         opened = try await OpenPack(PackFile(file, as: offer.pack), keys: keys)
     }
 
+    /// Whether this version is the loaded one.
+    func isLoaded(by lease: PackLease) -> Bool {
+        lease.root.lastComponent?.string == VersionName(of: download.pack, as: lease.form).text
+    }
+
     func content(of path: EntryPath, in id: PackID) throws(VaultError) -> Range<UInt64> {
         guard let entry = opened.catalog.entry(at: path), entry.kind != .emptyFolder else {
             throw VaultError(
@@ -111,14 +123,18 @@ struct ArrivingPack: Sendable {
         return entry.content
     }
 
-    /// Verified bytes of the content. A piece may be in the tree that the pack is being opened into, else in a file of the store, else at a
-    /// host.
+    /// Verified bytes of the content. A piece may be in the tree that the pack is being opened into, or here from an earlier read, else in
+    /// a file of the store, else at a host.
     @concurrent func read(_ content: Range<UInt64>) async throws(VaultError) -> [UInt8] {
         let pieces = opened.catalog.pieces(containing: content)
         let path = layout.arrivingTree(of: download.pack)
         let tree = try FileSystem.exists(path) ? OpenedTree(path, of: opened) : nil
-        var plain: [Int: [UInt8]] = [:]
-        for piece in pieces { plain[piece] = try? tree?.plaintext(ofPiece: piece) }
+        var plain: [Int: ArraySlice<UInt8>] = [:]
+        for piece in pieces {
+            plain[piece] =
+                (try? tree?.plaintext(ofPiece: piece)).map { $0[...] }
+                ?? (try? opened.plaintext(ofPiece: piece))
+        }
         let missing = Set(pieces.filter { plain[$0] == nil })
         if !missing.isEmpty {
             var download = download
@@ -128,12 +144,8 @@ struct ArrivingPack: Sendable {
         for piece in pieces {
             let range = opened.catalog.pieceRange(piece)
             let part = range.clamped(to: content)
-            let bytes: ArraySlice<UInt8>
-            if let known = plain[piece] {
-                bytes = known[...]
-            } else {
-                bytes = try opened.plaintext(ofPiece: piece)
-            }
+            let known = plain.removeValue(forKey: piece)
+            let bytes = if let known { known } else { try opened.plaintext(ofPiece: piece) }
             let start = bytes.startIndex + Int(part.lowerBound - range.lowerBound)
             result += bytes[start..<(start + part.count)]
         }

@@ -31,7 +31,7 @@ extension VaultClient {
         let stager = stager(with: keys, within: newAllowance)
         return EarlyPack(
             try await ArrivingPack(offer, by: stager, with: keys), named: store.shownID(of: offer.pack.id),
-            recordedIn: store.reads)
+            in: store)
     }
 
     /// The version to read. The site need not be asked where this program has begun to download a version that verified metadata list;

@@ -196,6 +196,30 @@ struct ArrivedPack: Sendable {
         PackFile(try PackFile(file, as: pack, named: pack.id.description), on: bases)
     }
 
+    /// Whether the file can rest on bases in another folder, too: it is renamed, or the file system there has holes.
+    func canRest(in folder: FilePath) throws(VaultError) -> Bool {
+        if bases == nil { return true }
+        if try FileSystem.sameFileSystem(file.file.path, folder) { return true }
+        let probe = try OpenFile(namelessIn: folder)
+        try probe.truncate(to: 1 << 20)
+        return try probe.hasHoles
+    }
+
+    /// The whole pack, in a file that has its index and catalog.
+    func completed(in file: OpenFileReference, of pack: PackManifest) async throws(VaultError) -> ArrivedPack
+    {
+        var assembly = try PackAssembly(file, of: pack)
+        _ = try await assembly.verifyTail()
+        var source: PackFile? = try packFile(of: pack)
+        try await assembly.reuse(from: { source.take() }, progress: { _ in })
+        guard !assembly.isTailUnverified, !assembly.hasMissingPieces else {
+            throw VaultError(
+                .corrupt, "what it rests on has changed", at: pack.id.description, remedy: "fetch the pack")
+        }
+        _ = try assembly.finish()
+        return ArrivedPack(file)
+    }
+
     /// Before the file gets its name beside its bases: without its places it would have holes. Throws `.corrupt` where a base is no
     /// longer there.
     func savePlaces(beside target: FilePath, of pack: PackManifest) throws(VaultError) {

@@ -105,7 +105,7 @@ struct DiskSpace: Sendable {
             else { continue }
             found.append(
                 PurgeablePack(
-                    id: id, size: loaded.sizeOnDisk, reason: reason,
+                    id: id, size: versions.sizeOnDisk(of: record.versions), reason: reason,
                     preservation: priorities.priority(of: loaded.pack),
                     lastUse: LastUse(in: versions.folder).time,
                     isOfRunningProcess: requested.contains(id)))
@@ -138,9 +138,4 @@ struct DiskSpace: Sendable {
         }
         return removed
     }
-}
-
-extension PackRecord.Loaded {
-    /// Bytes that it takes on the disk, about.
-    var sizeOnDisk: UInt64 { form == .opened ? pack.installedSize : pack.length }
 }

@@ -18,7 +18,7 @@ public struct StoreUsage: Sendable {
         public let openedSize: UInt64
         /// The form that is ready for use; nil for none.
         public let form: PackForm?
-        /// Bytes on the disk, about: of the version that is ready, one that waits, and a download.
+        /// Bytes on the disk, about: of the version that is ready for use, one that awaits its set, one that waits, and a download.
         public let sizeOnDisk: UInt64
         /// The processes whose requests have it in access.
         public let processes: [ProcessDescription]
@@ -54,17 +54,22 @@ extension VaultStore {
         let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
         var packs: [StoreUsage.Pack] = []
         for (id, record) in try await brought.records() {
-            guard let pack = record.loaded?.pack ?? record.waiting ?? record.arriving else { continue }
+            guard let pack = record.versions.first?.pack ?? record.waiting ?? record.arriving else {
+                continue
+            }
             var (isFree, lastUse): (Bool, UTCTime?) = (true, nil)
+            var size = try sizeInOtherAreas(of: record)
             if let versions = try? VersionFolder(of: id, in: layout) {
                 if let loaded = record.loaded { isFree = (try? versions.isFree(loaded)) ?? true }
                 lastUse = LastUse(in: versions.folder).time
+                let present = versions.sizeOnDisk(of: record.versions)
+                size += min(present, .max - size)
             }
             packs.append(
                 StoreUsage.Pack(
                     id: shownID(of: id), listedID: id, policy: pack.offer.policy, tags: pack.tags,
                     sealedSize: pack.length, openedSize: pack.openedSize, form: record.loaded?.form,
-                    sizeOnDisk: try sizeOnDisk(of: record),
+                    sizeOnDisk: size,
                     processes: Set(notes.filter { $0.packs[id] != nil }.map(\.process)).sorted {
                         $0.number < $1.number
                     }, isInAccess: !isFree, purgeReason: record.purgeReason,
@@ -86,9 +91,9 @@ extension VaultStore {
         return free - min(free, PlanningPolicy().lowWaterMark)
     }
 
-    private func sizeOnDisk(of record: PackRecord) throws(VaultError) -> UInt64 {
-        var size = record.versions.saturatingSum(\.sizeOnDisk)
-        size += min(record.waiting?.length ?? 0, .max - size)
+    /// Of what waits, and of a download.
+    private func sizeInOtherAreas(of record: PackRecord) throws(VaultError) -> UInt64 {
+        var size = record.waiting.map { storeAccess.waiting($0.id).sizeOnDisk(of: $0) } ?? 0
         if let arriving = record.arriving,
             let arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         {

@@ -12,13 +12,15 @@ struct AreaTransfer: Sendable {
     private var records: PackRecords { store.records }
 
     /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key. It may have holes where the live
-    /// version has its pieces, or files beside it.
+    /// version has its pieces, or files beside it; on a file system without holes it is completed first.
     func share(
         _ arrived: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion, space: DiskSpace
     ) async throws(VaultError) {
         let target = layout.waitingPack(pack)
         let folder = target.removingLastComponent()
         try layout.makeShared(folder)
+        let canRest = try arrived.canRest(in: folder)
+        let arrived = canRest ? arrived : try await arrived.completed(in: arrived.file, of: pack)
         try await space.make(toMove: arrived.file, of: pack, to: folder)
         let move = try VerifiedMove(of: arrived, pack, to: target, in: store)
         let isRemoved = try await store.withLock(move) { move throws(VaultError) in
@@ -130,11 +132,6 @@ struct VerifiedMove: ~Copyable, Sendable {
             if found.isSameFile(as: verified) { return }
             // Another user replaced the file, and may still have it open.
             guard EphemeralName.isOurs(found) else { throw .supersededByAnotherProcess(pack.id, in: layout) }
-            // Without holes it takes as much as a whole file.
-            if arrived.bases != nil, try !copy.hasHoles {
-                throw VaultError(
-                    .corrupt, "the file system has no holes", at: target.string, remedy: "try again")
-            }
             let isEqual =
                 try arrived.isWhole ? copy.sha256() == pack.sha256 : copy.hasSameData(as: file.file)
             guard isEqual else {

@@ -22,7 +22,8 @@ struct PackInstaller: Sendable {
         try FileSystem.createFolders(home, permissions: 0o755)
         // What another user can write is verified as it is copied.
         let isOurs = EphemeralName.isOurs(try arrived.file.file.status())
-        if let bases = arrived.bases, bases.folder != home || !isOurs {
+        let canRest = isOurs ? try arrived.canRest(in: home) : false
+        if let bases = arrived.bases, bases.folder != home || !canRest {
             let whole = try await whole(arrived, of: pack)
             return try await keepSealed(whole, of: pack, listedBy: listing)
         }
@@ -54,23 +55,13 @@ struct PackInstaller: Sendable {
         }
     }
 
-    /// A whole file beside the versions, of a pack that rests on files elsewhere.
+    /// A whole file beside the versions, of a pack that can't rest on others there.
     private func whole(_ arrived: ArrivedPack, of pack: PackManifest) async throws(VaultError) -> ArrivedPack
     {
         try await space.make(for: pack.length, of: pack.id, in: layout.home(of: pack.id))
         let file = OpenFileReference(try OpenFile(creating: newNameForRepair(of: pack), permissions: 0o644))
-        let source = try arrived.packFile(of: pack)
-        try source.writeTailFile(to: file.file)
-        var assembly = try PackAssembly(file, of: pack)
-        _ = try await assembly.verifyTail()
-        var rest: PackFile? = source
-        try await assembly.reuse(from: { rest.take() }, progress: { _ in })
-        guard !assembly.isTailUnverified, !assembly.hasMissingPieces else {
-            throw VaultError(
-                .corrupt, "what it rests on has changed", at: pack.id.description, remedy: "fetch the pack")
-        }
-        _ = try assembly.finish()
-        return ArrivedPack(file)
+        try arrived.packFile(of: pack).writeTailFile(to: file.file)
+        return try await arrived.completed(in: file, of: pack)
     }
 
     /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed. Returns the state of the pack.

@@ -141,6 +141,18 @@ struct VersionFolder: ~Copyable {
         return Set(try versionNames().filter { $0.form == .sealed }.map(\.text))
     }
 
+    /// Bytes that versions take on the disk, about, with the files that they rest on.
+    func sizeOnDisk(of versions: [PackRecord.Loaded]) -> UInt64 {
+        var files: Set<String> = []
+        for version in versions where version.form == .sealed {
+            files.formUnion((try? bases(of: version.name)) ?? [])
+            files.insert(version.name.text)
+        }
+        let sealed = folder.allocatedSize(of: files)
+        let opened = versions.filter { $0.form == .opened }.saturatingSum(\.pack.installedSize)
+        return sealed + min(opened, .max - sealed)
+    }
+
     /// Removes the trees that downloads were opened into, except that of a pack and those of living processes, which it returns.
     private func removeArrivingTrees(except pack: PackManifest?) throws(VaultError) -> Set<String> {
         var left = Set(pack.map { [VersionName(of: $0, as: .opened).arrivingTree] } ?? [])

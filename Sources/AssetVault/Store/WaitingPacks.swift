@@ -90,6 +90,16 @@ struct WaitingPacks {
         return PiecePlaces(in: file, of: pack)?.bases ?? []
     }
 
+    /// Bytes that a pack takes on the disk, with the files that it rests on.
+    func sizeOnDisk(of pack: PackManifest) -> UInt64 {
+        guard let name = layout.waitingPack(pack).lastComponent?.string else { return 0 }
+        do throws(VaultError) {
+            return try openFolder()?.allocatedSize(of: Set(bases(of: pack) + [name])) ?? 0
+        } catch {
+            return 0
+        }
+    }
+
     /// Removes all packs but some, each with its manifest, and the files that these rest on, or one that is arriving.
     func remove(except kept: [PackManifest], arriving: PackManifest? = nil) throws(VaultError) {
         let paths = kept.map(layout.waitingPack).flatMap { [$0, PackManifestFile.path(beside: $0)] }

@@ -16,7 +16,8 @@ struct RecordedProgram: Sendable {
     /// The file is written again so often, at most: a program that is stopped leaves what was recorded before.
     private static let saveInterval = Duration.seconds(1)
 
-    /// Returns the program's exit code; 128 and the signal's number where one ended it.
+    /// Returns the program's exit code; 128 and the signal's number where one ended it. Throws where it can't be started, or was
+    /// successful and its list can't be saved.
     func run(with access: ResourceAccess) async throws(VaultError) -> Int32 {
         var recorder = try await AccessRecorder(of: access)
         let ended = Ended()
@@ -27,16 +28,23 @@ struct RecordedProgram: Sendable {
         var isSaved = false
         var saved = ContinuousClock.now
         while !ended.isNoted {
-            if try recorder.update() { isSaved = false }
+            // The program must keep its access, whatever fails here: it is tried again, and reported at the end.
+            if (try? recorder.update()) ?? false { isSaved = false }
             if !isSaved, ContinuousClock.now - saved > Self.saveInterval {
-                try save(recorder.list)
-                (isSaved, saved) = (true, .now)
+                isSaved = (try? save(recorder.list)) != nil
+                saved = .now
             }
             try? await Task.sleep(for: Self.interval)
         }
         let status = try await program.value.get()
-        _ = try recorder.update()
-        try save(recorder.list)
+        do throws(VaultError) {
+            _ = try recorder.update()
+            try save(recorder.list)
+        } catch {
+            guard status != 0 else { throw error }
+            Console.error(error)
+            return status
+        }
         if recorder.isIncomplete {
             Console.note("the system dropped events: files may be missing in \(record)")
         }
@@ -64,8 +72,9 @@ struct RecordedProgram: Sendable {
             case .signaled(let number): 128 + number
             }
         } catch {
-            throw VaultError(
-                .missing, "it can't be started", at: program, remedy: "check its name and PATH")
+            let error = error as? SubprocessError
+            let isUnknown = error?.code == .executableNotFound
+            throw .unstartable(program, isUnknown ? .noSuchFileOrDirectory : error?.underlyingError)
         }
     }
 

@@ -152,6 +152,25 @@ import VaultTransport
         #expect(try await early.files.count == 4)
     }
 
+    /// It is kept while its pack is loaded: from then on it reads that version, and after an update the host's again.
+    @Test(arguments: [PackForm.opened, .sealed]) func keptWhileThePackIsLoaded(form: PackForm) async throws {
+        let client = try client(form)
+        let early = try await client.early(.one)
+        _ = try await client.fetch()
+        let sent = try await world.server.packBytesAtRest
+        world.answer { _ in .hangUp }
+        #expect(try await early.bytes("z") == Self.last)
+        #expect(try await early.bytes("a/big", in: 5..<300_000) == Array(Self.big[5..<300_000]))
+        #expect(await category { _ = try await early.bytes("z", in: 0..<400_001) } == .usage)
+        #expect(await category { _ = try await early.bytes("menu") } == .missing)
+        #expect(try await world.server.packBytesAtRest == sent)
+        world.answer { _ in .file }
+        try await world.publish(Self.files.merging(["z": noise(400_000, seed: 4)]) { $1 })
+        _ = try await client.fetch()
+        #expect(try await client.store.status(of: .one).loadedVersion == 2)
+        #expect(try await early.bytes("z") == Self.last && early.version == 1)
+    }
+
     @Test func withoutAKey() async throws {
         let client = try world.client(keys: false)
         #expect(await category { _ = try await client.early(.one) } == .key)

@@ -232,6 +232,17 @@ import VaultTransport
         try await expect(release: 2)
     }
 
+    /// What is complete and awaits the others of its set takes its space.
+    @Test func usageOfWhatIsReady() async throws {
+        try FileSystem.removeTree(world.layout.permanent.removingLastComponent())
+        fail("game/level4")
+        _ = try await update(world.client { $0.policy.updatesTogether = true })
+        let usage = try await world.place.store().usage()
+        let packs = usage.packs.filter { Self.set.contains($0.id.description) }
+        #expect(packs.map(\.id.description) == Self.set)
+        #expect(packs.allSatisfy { $0.form == nil && $0.sizeOnDisk > 150_000 }, "\(packs)")
+    }
+
     // MARK: - Keys
 
     /// The packs wait for their key, and one of them is damaged by then.

@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Glibc
 import SystemPackage
 import TestFiles
 import Testing
@@ -200,6 +201,21 @@ import VaultFileSystem
         #expect(try names(in: folder).isEmpty)
     }
 
+    /// Of the version and of its bases the bytes count that are on the disk.
+    @Test func itsSize() async throws {
+        for version in 2...4 {
+            try await pack.publish(changes: version)
+            _ = try await client.fetch()
+        }
+        try await client.store.declarePurgeable(one)
+        let taken = UInt64(allocatedBytes(below: home.string))
+        let sizes = [
+            try await client.store.usage().sizeOnDisk(),
+            try await client.store.purgeablePacks().saturatingSum(\.size),
+        ]
+        for size in sizes { #expect((taken - 60_000..<taken).contains(size), "\(size) of \(taken)") }
+    }
+
     /// A removed pack leaves nothing.
     @Test func itIsRemoved() async throws {
         try await pack.publish(2)
@@ -297,6 +313,32 @@ extension ChangedPack {
         #expect(sent > 10_000 && sent < 400_000, "\(sent)")
         try await pack.expectContent(2, client)
         #expect(try names(in: folder).isEmpty)
+    }
+
+    @Test func itsSize() async throws {
+        for version in 2...3 {
+            try await pack.publish(changes: version)
+            _ = try await update()
+        }
+        let store = try pack.client(.sealed).store
+        let taken = UInt64(allocatedBytes(below: folder.string))
+        let size = try await store.usage().sizeOnDisk()
+        #expect((taken - 60_000..<taken).contains(size), "\(size) of \(taken)")
+    }
+
+    /// Places that another user wrote name what is no file of a pack, or takes nothing.
+    @Test func theSizeByForeignPlaces() async throws {
+        let live = folder.appending(try #require(try packs().first))
+        let names = ["@own", "@pipe", "@link", "@absent", "@holes"]
+        try FileSystem.createFolders(folder.appending("@own"), permissions: 0o755)
+        #expect(unsafe mkfifo(folder.appending("@pipe").string, 0o644) == 0)
+        try Folder(opening: folder).replaceLink("@link", target: live)
+        try OpenFile(creating: folder.appending("@holes"), permissions: 0o644).truncate(to: 1 << 60)
+        try PiecePlaces(bases: names + [live.lastComponent?.string ?? ""], runs: [])
+            .save(beside: live, of: PackFile(opening: live, as: nil))
+        let size = try await pack.client(.sealed).store.usage().sizeOnDisk()
+        let length = try #require(try FileSystem.status(of: live)).size
+        #expect((length - 60_000...length).contains(size), "\(size) of \(length)")
     }
 
     @Test func manyUpdates() async throws {

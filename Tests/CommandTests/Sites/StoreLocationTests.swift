@@ -35,6 +35,34 @@ struct StoreLocationTests {
         }
     }
 
+    /// An area whose file system has no holes: a pack that rests on the live version becomes a whole file there.
+    @Test(arguments: ["shared", "permanent"]) func withoutHoles(area: String) async throws {
+        let other = try TemporaryFolder(in: "/dev/shm")
+        let store = ["--store", world.store, "--\(area)", other[area]]
+        let wrapper =
+            try await PreloadedLibrary.through(PreloadedLibrary.withoutHoles, in: world)
+            + ["WITHOUT_HOLES=\(other[area])"]
+        for number in 0..<10 {
+            try world.write("level/\(number)", Bytes.random(90_000, seed: UInt64(number)))
+        }
+        try await world.publish()
+        try await world.run("fetch $SITE $TRUST --sealed $KEYS \(store)", through: wrapper).succeeded()
+        try world.write("level/3", Bytes.random(90_000, seed: 33))
+        try await world.publish()
+        try await world.run("fetch $SITE $TRUST \(store)", through: wrapper).succeeded()
+        let size = try world.publishedBytes(of: "level").count
+        let expected = area == "shared" ? size..<size + 300_000 : 0..<400_000
+        let shared = area == "shared" ? other["shared"] : "\(world.store)/shared"
+        let taken = try await Tool.run("du", "-B1", "-s", shared).succeeded().text
+        #expect(expected.contains(Int(taken.split(separator: "\t")[0]) ?? 0), "\(taken)")
+        try await world.run("unlock $KEYS \(store)", through: wrapper).succeeded()
+        let status = try await world.run("status \(store)").succeeded()
+        #expect(status.text == "loaded  level  version 3 sealed\n")
+        let path = try await world.run("path level \(store)").succeeded().text.dropLast()
+        try await world.run("open \(path) -o $WORK/opened $KEYS").succeeded()
+        #expect(try Tree(world["opened"]) == Tree(world["level"]))
+    }
+
     /// On a disk that fills up, a fetch of version 2 fails and version 1 stays in use.
     ///
     /// - Parameter state: what `status` then says of the pack.

@@ -135,6 +135,29 @@ enum PreloadedLibrary {
         ssize_t pwrite(int f, const void *b, size_t n, off_t o) { return pwrite64(f, b, n, o); }
         """
 
+    /// The file system of the folder WITHOUT_HOLES has none.
+    static let withoutHoles = """
+        #include <errno.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        off64_t lseek64(int f, off64_t o, int w) {
+            char name[64], path[4097];
+            const char *folder = getenv("WITHOUT_HOLES");
+            if (w == SEEK_DATA || w == SEEK_HOLE) {
+                snprintf(name, sizeof name, "/proc/self/fd/%d", f);
+                ssize_t length = readlink(name, path, 4096);
+                if (length < 0) abort();
+                path[length] = 0;
+                if (!strncmp(path, folder, strlen(folder))) { errno = EINVAL; return -1; }
+            }
+            return syscall(SYS_lseek, f, o, w);
+        }
+        off_t lseek(int f, off_t o, int w) { return lseek64(f, o, w); }
+        """
+
     /// Writes the path of each regular file that is synced to SYNC_LOG, and fails for the file that is number SYNC_NUMBER of all
     /// threads.
     static let failingSync = """
