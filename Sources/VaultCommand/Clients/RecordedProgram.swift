@@ -74,7 +74,10 @@ struct RecordedProgram: Sendable {
         } catch {
             let error = error as? SubprocessError
             let isUnknown = error?.code == .executableNotFound
-            throw .unstartable(program, isUnknown ? .noSuchFileOrDirectory : error?.underlyingError)
+            // It is also said to be unknown where it may not be executed.
+            let isThere = program.contains("/") && (try? FileSystem.exists(FilePath(program))) == true
+            let cause: Errno? = isThere ? .permissionDenied : .noSuchFileOrDirectory
+            throw .unstartable(program, isUnknown ? cause : error?.underlyingError)
         }
     }
 
