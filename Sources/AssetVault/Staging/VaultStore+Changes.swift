@@ -87,6 +87,7 @@ extension VaultStore {
             loaded += opened.map(shownID)
             // Also where one was killed after a pack was loaded.
             try? await removeSuperseded(by: ids?.map(listedID) ?? store.records.ids())
+            if failure == nil { await noteIfWhole(stager.storedView) }
             let absent = try notLoaded(of: ids?.map(listedID) ?? []).first
             let asksForNames = ids?.contains { $0.description == PackNames.packID } ?? true
             guard let error = failure ?? (asksForNames || absent != nil ? closedNames : nil) else {
@@ -96,6 +97,18 @@ extension VaultStore {
             guard error.category == .key, !isLastAttempt.value else { throw shown(error) }
             try await pause(for: .milliseconds(250), at: "unlock")
         }
+    }
+
+    /// Notes that an earlier state of the site is no longer needed, where no pack of a tag is loaded in another version than is listed.
+    private func noteIfWhole(_ view: SiteView?) async {
+        guard let view, let ids = try? storeAccess.records.ids() else { return }
+        for id in ids {
+            guard let loaded = storeAccess.records.loadedDigest(of: id),
+                let listed = try? await view.pack(listedAs: id)?.pack, !listed.tags.isEmpty
+            else { continue }
+            if listed.sha256 != loaded { return }
+        }
+        await view.noteWhole(in: storeAccess)
     }
 
     private func nothingWaits(of id: PackID) -> VaultError {
