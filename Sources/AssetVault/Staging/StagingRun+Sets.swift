@@ -109,10 +109,11 @@ extension PackStager {
 
     /// The version that ``unlock(_:)`` would make live; nil where none waits.
     private func packToOpen(_ id: PackID) async throws(VaultError) -> PackManifest? {
-        let record = try store.records.record(of: id)
+        // A damaged record is made again when the pack is opened.
+        let record = try? store.records.record(of: id)
         let listed = try? await storedView?.pack(listedAs: id)?.pack
         if let listed, try store.waiting(id).status(of: listed) != nil { return listed }
-        guard let pack = record.waiting ?? record.ready?.version.pack else { return nil }
+        guard let pack = record?.waiting ?? record?.ready?.version.pack else { return nil }
         // With the tags that opaque names hide.
         return listed?.sha256 == pack.sha256 ? listed : pack
     }
