@@ -7,8 +7,8 @@ import VaultFileSystem
 /// A pack whose files can be read before it is loaded, one by one: what has arrived of a file is taken from the store, and the rest is
 /// downloaded, the pieces of that file alone. Every byte is verified as that of a loaded pack.
 ///
-/// Index and catalog are read once, so keep it for several reads. Nothing of it is visible in the store, and a download of the whole
-/// pack, which may go on meanwhile, is not disturbed. Once this version is loaded, it is read from there.
+/// Index and catalog are read once, so keep it for several reads. Nothing of it is visible in the store, and it does not disturb a
+/// download of the whole pack at the same time. Once this version is loaded, it is read from there.
 public struct EarlyPack: Sendable {
     public let id: PackID
     public let version: UInt64

@@ -56,9 +56,8 @@ actor OpenPackCache {
     {
         do throws(VaultError) {
             let manifest = try PackManifestFile.read(beside: lease.root)
-            let pack = try PackFile(file, as: manifest)
-            let bases = PieceBases(beside: lease.root, of: pack)
-            return .success(try await OpenPack(PackFile(pack, on: bases), keys: keys))
+            let pack = try PackFile(file, as: manifest).withBases(beside: lease.root)
+            return .success(try await OpenPack(pack, keys: keys))
         } catch {
             return .failure(error)
         }

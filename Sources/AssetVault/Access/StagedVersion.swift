@@ -11,7 +11,6 @@ struct VersionName {
     private static let damagedSuffix = ".damaged"
     private static let tailSuffix = ".tail"
     private static let arrivingSuffix = ".arriving"
-    private static let placesSuffix = ".places"
 
     /// The damaged version that a repair leaves to its readers.
     var damaged: String { text + Self.damagedSuffix }
@@ -23,7 +22,7 @@ struct VersionName {
     var arrivingTree: String { text + Self.arrivingSuffix }
 
     /// Where the pieces are that a sealed version has not in its own file.
-    var places: String { text + Self.placesSuffix }
+    var places: String { text + PiecePlaces.suffix }
 
     /// The version that an entry of a pack's folder belongs to: the version itself, or what is beside it.
     init?(ofEntry text: String) {
@@ -34,7 +33,7 @@ struct VersionName {
         self.init(text)
     }
 
-    private static let suffixes = [".json", damagedSuffix, tailSuffix, arrivingSuffix, placesSuffix]
+    private static let suffixes = [".json", damagedSuffix, tailSuffix, arrivingSuffix, PiecePlaces.suffix]
 
     init(of pack: PackManifest, as form: PackForm) {
         text = "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"

@@ -126,13 +126,13 @@ final class ReusablePacks: Sendable {
             let ownName = layout.waitingPack(pack).lastComponent?.string
         else { return nil }
         let path = layout.waitingPack(waiting)
-        let bases = PieceBases(beside: path, of: file)
-        let areOurs = ([PiecePlaces.path(beside: path)] + (bases?.paths ?? [])).allSatisfy { path in
+        let resting = file.withBases(beside: path)
+        let areOurs = ([PiecePlaces.path(beside: path)] + (resting.bases?.paths ?? [])).allSatisfy { path in
             guard let found = try? FileSystem.status(of: path) else { return true }
             return EphemeralName.isOurs(found)
         }
         guard areOurs else { return nil }
-        return .sealed(PackFile(file, on: bases), named: name, as: ownName)
+        return .sealed(resting, named: name, as: ownName)
     }
 
     /// Files that wait, of some names, and may have pieces of a pack.

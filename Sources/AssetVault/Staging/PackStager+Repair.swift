@@ -191,8 +191,7 @@ extension PackStager {
         let version = store.layout.version(pack, as: .sealed)
         do throws(VaultError) {
             let kept = OpenFileReference(try OpenFile(reading: version))
-            let file = try PackFile(kept, as: pack)
-            let resting = PackFile(file, on: PieceBases(beside: version, of: file))
+            let resting = try PackFile(kept, as: pack).withBases(beside: version)
             observer(.verifying(pack.id, bytes: 0, total: pack.length))
             guard try await resting.check().isSound else { return nil }
             return ArrivedPack(kept, isWhole: resting.bases == nil, bases: resting.bases)

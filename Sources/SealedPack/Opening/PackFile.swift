@@ -76,6 +76,11 @@ public final class PackFile: Sendable {
         self.bases = bases
     }
 
+    /// The same pack, resting on the bases that the places beside its file name; as it is where there are none.
+    package func withBases(beside path: FilePath) -> PackFile {
+        PackFile(self, on: PieceBases(beside: path, of: self))
+    }
+
     /// Whether length, header and footer are those of `manifest`. They contain the digests of index and catalog, by
     /// which all other parts are verified.
     public func matches(_ manifest: PackManifest) -> Bool {

@@ -35,7 +35,10 @@ package struct PiecePlaces: Sendable, Equatable {
 
     init(bases: [String], runs: [Run]) { (self.bases, self.runs) = (bases, runs) }
 
-    package static func path(beside pack: FilePath) -> FilePath { FilePath(pack.string + ".places") }
+    /// What their file's name has after that of the pack.
+    package static let suffix = ".places"
+
+    package static func path(beside pack: FilePath) -> FilePath { FilePath(pack.string + suffix) }
 
     /// Those that are saved beside a pack; nil where there are none, or damaged ones.
     package init?(beside path: FilePath, of pack: PackFile) {

@@ -95,6 +95,18 @@ import Testing
         }
     }
 
+    /// Killed at a step, and run again: old or new at each time, and less than half of the pack is sent.
+    private func expectSmallUpdate(
+        of stores: KilledStores, in store: String, killedAt step: StagingStep, _ hint: String
+    ) async throws {
+        let sent = stores.server.packBytes
+        #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
+        try await stores.expectOldOrNew(in: store, hint)
+        try await stores.run(in: store).succeeded()
+        try await stores.expectEnd(in: store, hint)
+        #expect(stores.server.packBytes - sent < stores.packLength / 2, "\(hint)")
+    }
+
     /// Without the key, and where most of version 2 is in the live tree: its file never gets those pieces.
     @Test(arguments: [KilledOperation.keyless, .downloader, .unlock])
     func aPackThatRestsOnTheLiveTree(operation: KilledOperation) async throws {
@@ -104,12 +116,7 @@ import Testing
         {
             let hint = "\(operation) of a pack that rests on a tree, killed at \(step)"
             let store = try await stores.store("resting-\(step)")
-            let sent = stores.server.packBytes
-            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
-            try await stores.expectOldOrNew(in: store, hint)
-            try await stores.run(in: store).succeeded()
-            try await stores.expectEnd(in: store, hint)
-            #expect(stores.server.packBytes - sent < stores.packLength / 2, "\(hint)")
+            try await expectSmallUpdate(of: stores, in: store, killedAt: step, hint)
         }
     }
 
@@ -121,12 +128,7 @@ import Testing
         {
             let hint = "a version that rests on the live one, killed at \(step)"
             let store = try await stores.store("sealed-\(step)")
-            let sent = stores.server.packBytes
-            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
-            try await stores.expectOldOrNew(in: store, hint)
-            try await stores.run(in: store).succeeded()
-            try await stores.expectEnd(in: store, hint)
-            #expect(stores.server.packBytes - sent < stores.packLength / 2, "\(hint)")
+            try await expectSmallUpdate(of: stores, in: store, killedAt: step, hint)
             #expect(
                 try stores.world.files(in: "permanent/level", of: store).contains { $0.hasSuffix(".places") })
         }
