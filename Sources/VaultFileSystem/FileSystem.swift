@@ -43,7 +43,7 @@ public enum FileSystem {
     }
 
     /// Creates a folder and its missing parents, durably, each with exactly these permissions; existing ones are
-    /// unchanged. Throws `.unwritable`.
+    /// unchanged. Throws `.unwritable`, or `.busy` when another process removes the folder meanwhile.
     public static func createFolders(_ path: FilePath, permissions: UInt16) throws(VaultError) {
         var missing: [FilePath] = []
         var next = path
@@ -60,9 +60,11 @@ public enum FileSystem {
                 guard try status(of: path, followingLinks: true)?.kind == .folder else { throw error }
             }
         }
-        guard let found = try status(of: path.isEmpty ? "." : path, followingLinks: true),
-            found.kind == .folder
-        else {
+        guard let found = try status(of: path.isEmpty ? "." : path, followingLinks: true) else {
+            throw VaultError(
+                .busy, "another process removed the folder", at: path.string, remedy: "try again")
+        }
+        guard found.kind == .folder else {
             throw VaultError(
                 .unwritable, "can't create the folder: a file has that name", at: path.string,
                 remedy: "remove it or choose another name")

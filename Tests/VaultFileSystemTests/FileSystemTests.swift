@@ -47,6 +47,26 @@ struct FileSystemTests {
         #expect(try FileSystem.status(of: path)?.kind == .folder)
     }
 
+    /// A folder that another process removes meanwhile is not a file that has the name.
+    @Test func createsFoldersWhileTheyAreRemoved() async throws {
+        let path = testFolder["a"]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for _ in 0..<5_000 { try FileSystem.removeTree(path) }
+            }
+            group.addTask {
+                for _ in 0..<5_000 {
+                    do throws(VaultError) {
+                        try FileSystem.createFolders(path, permissions: 0o755)
+                    } catch {
+                        #expect(error.category == .busy, "\(error)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func reportsStatusAndExistence() throws {
         let file = try testFolder.file("f", "12345")
         try testFolder.link("link", to: "f")

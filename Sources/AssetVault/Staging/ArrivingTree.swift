@@ -23,8 +23,14 @@ final class ArrivingTree: Sendable {
         _ pack: PackManifest, opening source: OpenPack, restingOn basis: TreeBasis?, in layout: StoreLayout
     ) async throws(VaultError) -> ArrivingTree? {
         let path = layout.arrivingTree(of: pack)
-        try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
-        try FileSystem.createFolders(path, permissions: 0o700)
+        do throws(VaultError) {
+            try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
+            try FileSystem.createFolders(path, permissions: 0o700)
+        } catch {
+            // A process that removes old versions takes a tree that is not locked yet.
+            guard error.category == .busy else { throw error }
+            return nil
+        }
         guard let folder = try? Folder(opening: path), try folder.status().isOfThisUser else { return nil }
         guard let isLocked = try? folder.tryLock(exclusive: true) else {
             if try folder.names(upTo: 1).names.isEmpty { try FileSystem.removeTree(path) }

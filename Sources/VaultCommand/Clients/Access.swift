@@ -27,7 +27,7 @@ struct Access: LongCommand {
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2
-              assetvault access level2 --store ~/.game --record first.txt -- ./game --level 2
+              assetvault access level2 --store ~/.game --record first.txt -- ./game
             """)
 
     /// Tags, and the words after `--`, which the parser adds.

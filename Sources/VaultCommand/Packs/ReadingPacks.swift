@@ -122,8 +122,8 @@ struct Cat: AsyncParsableCommand {
               assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
               assetvault cat levels/one map.json --site my-game/site \\
                 --trust my-game/trusted-root.json --keys file:vault.jwks
-              assetvault cat levels/one map.json --site https://cdn.example.com/game --store ~/.game \\
-                --trust trusted-root.json --keys env:GAME_KEY
+              assetvault cat levels/one map.json --site https://cdn.example.com/game \\
+                --trust trusted-root.json --store ~/.game --keys env:GAME_KEY
             """)
 
     /// Number of names that are compared with a missing one.

@@ -2,15 +2,14 @@ import Foundation
 import Testing
 import VaultBase
 
-/// The example of a `vault.json` in the documentation publishes as it stands.
+/// The examples of a `vault.json` in the documentation publish as they stand.
 struct ReadmeSettingsTests {
-    @Test func theExamplePublishes() async throws {
+    @Test func theExamplesPublish() async throws {
         let path = "../../../../Sources/VaultAuthoring/VaultAuthoring.docc/Settings.md"
         let document = try String(
             contentsOf: URL(filePath: #filePath).appending(path: path).standardized, encoding: .utf8)
         let blocks = document.matches(of: /```json\n(?<text>(?s:.*?))```/).map { String($0.text) }
         let example = try #require(blocks.first { $0.contains(#""packs""#) })
-        #expect(blocks.count == 1)
 
         let world = try await World()
         try world.write("assets/one/maps/start.json", "{}")
@@ -26,5 +25,12 @@ struct ReadmeSettingsTests {
         #expect(target?["policy"] == "essential")
         #expect(target?["tags"] == ["campaign"])
         #expect(target?["traits"] == ["language": "en"])
+
+        // The other examples are single packs.
+        try world.write("vault/first.txt", "maps/start.json\n")
+        for pack in blocks where pack != example {
+            try world.write("vault/vault.json", "{\"format\": 1, \"packs\": {\(pack)}}")
+            try await world.publish()
+        }
     }
 }

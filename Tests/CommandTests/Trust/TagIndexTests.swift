@@ -67,16 +67,16 @@ import VaultSite
         try await access("tag 99").failed(67, naming: "did you mean 'tag ")
     }
 
-    /// A pack with the tag `even` and another one, in a bin that does not hold the index of this tag.
-    private func neighbours() throws -> (even: Int, other: Int)? {
+    /// A pack with the tag `even` and one with the tag `odd`, in a bin that does not hold the index of `even`.
+    private func neighbours() throws -> (even: Int, odd: Int)? {
         for name in try world.names(in: "vault/site/metadata") where name.contains(/packs-.\.json/) {
             let bin = try world.json("vault/site/metadata/\(name)").object("signed", at: name)
             let numbers = try bin.object("targets", at: name).compactMap { Int($0.0.filter(\.isNumber)) }
             guard case .object(let tags)? = bin[TagIndex.member], tags["even"] == nil,
                 let even = numbers.first(where: { $0.isMultiple(of: 2) }),
-                let other = numbers.first(where: { $0 != even })
+                let odd = numbers.first(where: { !$0.isMultiple(of: 2) })
             else { continue }
-            return (even, other)
+            return (even, odd)
         }
         return nil
     }
@@ -86,10 +86,10 @@ import VaultSite
         try declare(Array(0..<40), bins: 16)
         try await world.publish()
         try await world.fetch("--tag even").succeeded()
-        let (withdrawn, other) = try #require(try neighbours())
+        let (withdrawn, odd) = try #require(try neighbours())
         try declare((0..<40).filter { $0 != withdrawn }, bins: 16, suffix: ", newer")
         try await world.publish()
-        try await world.fetch("p\(other)").succeeded()
+        try await world.fetch("p\(odd)").succeeded()
         try expectFiles(20, in: try await access("even"))
         try expectFiles(19, in: try await access("even", from: world.site))
         try expectFiles(19, in: try await access("even"))
