@@ -128,8 +128,7 @@ import VaultFileSystem
     /// Records of packs that nobody lists are read within one budget: what is beyond it does not count.
     @Test func manyRecords() async throws {
         let listed = try await world.client().pack(withID: .one)
-        var forged = PackRecord()
-        forged.begin(listed, listedBy: ListingVersion())
+        let forged = try #require(PackRecord().after(.downloadBegan(listed, listedBy: ListingVersion())))
         let last = try PackID("z/last")
         try PackRecords(layout: layout, role: .downloader).save(forged, of: last)
         try fill(layout.partialDownload(of: listed), [1])

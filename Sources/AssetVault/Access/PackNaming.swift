@@ -209,15 +209,11 @@ extension VaultStore {
             else { continue }
             // It was listed before its name was known: a request would have revoked the removal under both IDs.
             if own.loaded != nil, old.isRemoved {
-                try await store.removal.remove(id)
+                try await store.removal.remove(id, .asked)
                 continue
             }
             guard own.loaded == nil || !own.isDeclaredPurgeable && !own.isKept else { continue }
-            try await store.journal.updateRecord(of: id) {
-                $0.isRemoved = old.isRemoved
-                $0.chosenForm = $0.chosenForm ?? old.chosenForm
-                ($0.isDeclaredPurgeable, $0.isKept) = (old.isDeclaredPurgeable, old.isKept)
-            }
+            try await store.record(.renamed(from: old), of: id)
         }
     }
 

@@ -23,7 +23,7 @@ extension VaultClient {
     private func repair(present ids: [PackID]?) async throws(VaultError) -> [PackID] {
         for id in ids ?? [] { try storeAccess.records.requireKnown(id) }
         try await storeAccess.recovery.recover()
-        let workMark = try storeAccess.recovery.beginWork()
+        let workMark = try storeAccess.unfinishedWork.begin()
         defer { withExtendedLifetime(workMark) {} }
         let known = if let ids { ids } else { try storeAccess.records.ids() }
         var repaired: [PackID] = []

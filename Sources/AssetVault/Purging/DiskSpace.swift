@@ -130,8 +130,7 @@ struct DiskSpace: Sendable {
             // If one can't be removed, the next one is tried.
             guard
                 (try? store.removal.remove(
-                    locked: candidate.id, isPurge: true, returnsIfListed: candidate.reason == .withdrawn))
-                    != nil
+                    locked: candidate.id, candidate.reason == .withdrawn ? .unlisted : .purged)) != nil
             else { continue }
             observer(.finished(candidate.id, .absent))
             removed.append(candidate)

@@ -82,7 +82,7 @@ extension VaultStore {
         guard try hasStore else { return [] }
         let store = storeAccess
         try await store.recovery.recover()
-        let mark = try store.recovery.beginWork()
+        let mark = try store.unfinishedWork.begin()
         defer { withExtendedLifetime(mark) {} }
         let space = DiskSpace(store: store, observer: { [self] in onUpdate(shown($0)) })
         let priorities = try await PreservationPriorities(of: store, choosing: choice)
@@ -112,7 +112,7 @@ extension VaultStore {
         guard try hasStore else { return [] }
         let store = storeAccess
         try await store.recovery.recover()
-        let mark = try store.recovery.beginWork()
+        let mark = try store.unfinishedWork.begin()
         defer { withExtendedLifetime(mark) {} }
         let ids = try await withdrawnIDs()
         let priorities = try await PreservationPriorities(of: store, choosing: choice)

@@ -9,7 +9,6 @@ struct AreaTransfer: Sendable {
     let store: StoreAccess
 
     private var layout: StoreLayout { store.layout }
-    private var records: PackRecords { store.records }
 
     /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key. It may have holes where the live
     /// version has its pieces, or files beside it; on a file system without holes it is completed first.
@@ -30,20 +29,14 @@ struct AreaTransfer: Sendable {
             StagingStep.placesSaved.reached()
             try move.commit()
             StagingStep.packShared.reached()
-            var record = try records.record(of: pack.id)
-            let isNewest = record.accepts(listing)
-            if isNewest {
-                record.waiting = pack
-                record.arriving = nil
-                record.listing = listing
-                record.failure = nil
-            }
+            var change = try PackTransaction(locked: pack.id, in: store)
+            let isNewest = change.apply(.shared(pack, listedBy: listing))
             if !isNewest || !space.kept.keeps(after: pack) {
-                try store.removeUnneededWaiting(of: pack.id, beside: record)
+                try store.removeUnneededWaiting(of: pack.id, beside: change.record)
             }
-            if isNewest { try records.save(record, of: pack.id) }
+            try change.save()
             StagingStep.shareRecorded.reached()
-            return record.isRemoved
+            return change.record.isRemoved
         }
         if isRemoved { throw .removedMeanwhile(pack.id) }
     }
@@ -79,13 +72,10 @@ struct AreaTransfer: Sendable {
     }
 
     private func recordReturn(of pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError) {
-        var record = try records.record(of: pack.id)
-        if record.accepts(listing), record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
-            record.waiting = nil
-            record.begin(pack, listedBy: listing)
-            try records.save(record, of: pack.id)
-        }
-        try store.removeUnneededWaiting(of: pack.id, beside: record)
+        var change = try PackTransaction(locked: pack.id, in: store)
+        change.apply(.returned(pack, listedBy: listing))
+        try change.save()
+        try store.removeUnneededWaiting(of: pack.id, beside: change.record)
     }
 
     /// From permanent to shared storage, under the lock: a sealed pack that got its name and never became live waits again.

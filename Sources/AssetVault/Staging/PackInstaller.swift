@@ -151,47 +151,35 @@ struct PackInstaller: Sendable {
         guard let versions = try VersionFolder(of: pack.id, in: layout) else {
             throw .supersededByAnotherProcess(pack.id, in: layout)
         }
-        // An earlier process may have died before it recorded what is live.
-        var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
-        let isNewest = record.accepts(listing)
-        let awaitsOthers = sets.contains(pack) && record.loaded?.pack.sha256 != pack.sha256
-        if isNewest {
-            // Recorded before the version is visible: even if this process dies now, no process with older metadata
-            // replaces it, nor does one that opens what waits.
-            let isSuperseding = record.waiting.map { $0.sha256 != pack.sha256 } ?? false
-            if record.listing != listing || isSuperseding {
-                record.listing = listing
-                if isSuperseding { record.waiting = nil }
-                try store.records.save(record, of: pack.id)
-            }
-            let version = layout.version(pack, as: form)
-            if !pack.isSaved(beside: version) { try pack.save(beside: version) }
-            let installed = PackRecord.Loaded(pack: pack, form: form)
-            if awaitsOthers {
-                record.ready = PackRecord.Ready(version: installed, fingerprint: fingerprint)
-            } else {
-                try VersionSwitch.leaveOut(pack.id, in: layout)
-                try versions.activate(installed.name)
-                StagingStep.versionActivated.reached()
-                (record.loaded, record.ready) = (installed, nil)
-                record.fingerprint = fingerprint ?? record.fingerprint
-            }
-            record.chosenForm = record.chosenForm ?? form
-            record.waiting = nil
-            record.arriving = nil
-            record.failure = nil
-        }
-        if !isNewest || !space.kept.keeps(after: pack) {
-            try store.removeUnneededWaiting(of: pack.id, beside: record)
-            try versions.removeVersions(except: record.versions, arriving: record.arriving)
-        }
-        // Last: nothing more is done for a pack that is recorded as loaded.
-        if isNewest { try store.records.save(record, of: pack.id) }
-        (awaitsOthers ? StagingStep.readyRecorded : .activationRecorded).reached()
-        if !isNewest {
-            throw record.isRemoved
+        var change = try PackTransaction(locked: pack.id, in: store)
+        try change.followFiles()
+        let awaitsOthers = sets.contains(pack) && change.record.loaded?.pack.sha256 != pack.sha256
+        guard change.apply(.decided(pack, listedBy: listing)) else {
+            try removeSuperseded(by: change.record, of: pack.id, in: versions)
+            throw change.record.isRemoved
                 ? .removedMeanwhile(pack.id) : .supersededByAnotherProcess(pack.id, in: layout)
         }
+        // Saved before the version is visible: even if this process dies now, no process with older metadata replaces it, nor does
+        // one that opens what waits.
+        try change.save()
+        let version = layout.version(pack, as: form)
+        if !pack.isSaved(beside: version) { try pack.save(beside: version) }
+        let installed = PackRecord.Loaded(pack: pack, form: form)
+        if awaitsOthers {
+            let ready = PackRecord.Ready(version: installed, fingerprint: fingerprint)
+            change.apply(.becameReady(ready, listedBy: listing))
+        } else {
+            try VersionSwitch.leaveOut(pack.id, in: layout)
+            try versions.activate(installed.name)
+            StagingStep.versionActivated.reached()
+            change.apply(.activated(installed, fingerprint: fingerprint, listedBy: listing))
+        }
+        if !space.kept.keeps(after: pack) {
+            try removeSuperseded(by: change.record, of: pack.id, in: versions)
+        }
+        // Last: nothing more is done for a pack that is recorded as loaded.
+        try change.save()
+        (awaitsOthers ? StagingStep.readyRecorded : .activationRecorded).reached()
         return awaitsOthers ? .toBeTransferred : .loaded
     }
 
@@ -203,7 +191,9 @@ struct PackInstaller: Sendable {
         try await store.withLock { () throws(VaultError) in
             var versions: [PackID: VersionName] = [:]
             for pack in packs {
-                let record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
+                var change = try PackTransaction(locked: pack.id, in: store)
+                try change.followFiles()
+                let record = change.record
                 if record.isRemoved || record.loaded?.pack.sha256 == pack.sha256 { continue }
                 guard let ready = record.ready?.version, ready.pack.sha256 == pack.sha256 else {
                     return false
@@ -221,12 +211,19 @@ struct PackInstaller: Sendable {
     }
 
     private func recordSwitch(of pack: PackManifest) throws(VaultError) {
-        let record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
+        var change = try PackTransaction(locked: pack.id, in: store)
+        try change.followFiles()
         if !space.kept.keeps(after: pack), let versions = try VersionFolder(of: pack.id, in: layout) {
-            try store.removeUnneededWaiting(of: pack.id, beside: record)
-            try versions.removeVersions(except: record.versions, arriving: record.arriving)
+            try removeSuperseded(by: change.record, of: pack.id, in: versions)
         }
-        try store.records.save(record, of: pack.id)
+        try change.save()
+    }
+
+    private func removeSuperseded(
+        by record: PackRecord, of id: PackID, in versions: borrowing VersionFolder
+    ) throws(VaultError) {
+        try store.removeUnneededWaiting(of: id, beside: record)
+        try versions.removeVersions(except: record.versions, arriving: record.arriving)
     }
 
     /// Removes what has the name of a version that is to become live and is not sound: an earlier process died before it

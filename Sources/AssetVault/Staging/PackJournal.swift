@@ -57,43 +57,27 @@ struct PackJournal: Sendable {
         var record = saved ?? PackRecord()
         // Only a downloader rebuilds a lost record from the waiting files. The app must not: another user may have written them.
         if saved == nil, role == .downloader { record.waiting = try store.waiting(id).newest() }
-        // A newer listing decided meanwhile.
-        if record.arrivingListing < record.listing { record.arriving = nil }
-        if let arriving = record.arriving, try hasEntry(of: arriving) {
-            // It was downloaded since: the earlier failure no longer counts.
-            (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
-            record.listing = record.arrivingListing
-        }
-        if let waiting = record.waiting, try !hasEntry(of: waiting) { record.waiting = nil }
-        if role == .app {
-            record.loaded = try VersionFolder(of: id, in: layout)?.live(recorded: record.loaded)
-            try followReady(&record)
-        }
-        record.chosenForm = record.chosenForm ?? record.loaded?.form
-        if let loaded = record.loaded {
-            // Without a record it is not known to replace the live version; at worst it is downloaded once more.
-            if saved == nil, let waiting = record.waiting, waiting.version <= loaded.pack.version {
-                record.waiting = nil
-            }
-            // It waited and is live now: the earlier failure no longer counts.
-            if loaded.pack.sha256 == saved?.waiting?.sha256 { record.failure = nil }
-            if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
-            // Unless it arrives to be kept in another form.
-            if loaded.pack.sha256 == record.arriving?.sha256, record.chosenForm == loaded.form {
-                record.arriving = nil
-            }
-        }
-        return record
+        let files = try files(of: record, id, isRecordLost: saved == nil)
+        return record.after(.found(files)) ?? record
     }
 
-    /// What was ready may be live by now, or gone.
-    private func followReady(_ record: inout PackRecord) throws(VaultError) {
-        guard let ready = record.ready else { return }
-        if record.loaded?.name.text == ready.version.name.text {
-            (record.loaded, record.fingerprint, record.ready) = (ready.version, ready.fingerprint, nil)
-        } else if try !FileSystem.exists(layout.version(ready.version.pack, as: ready.version.form)) {
-            record.ready = nil
+    /// What is on the disk of the versions that a record names. A downloader does not look into permanent storage: what the app
+    /// recorded counts.
+    private func files(
+        of record: PackRecord, _ id: PackID, isRecordLost: Bool
+    ) throws(VaultError) -> PackFiles {
+        var files = PackFiles(isRecordLost: isRecordLost)
+        if let arriving = record.arriving { files.hasArrived = try hasEntry(of: arriving) }
+        if let waiting = record.waiting { files.isWaiting = try hasEntry(of: waiting) }
+        guard role == .app else {
+            files.live = record.loaded
+            return files
         }
+        if let ready = record.ready?.version {
+            files.isReady = try FileSystem.exists(layout.version(ready.pack, as: ready.form))
+        }
+        files.live = try VersionFolder(of: id, in: layout)?.live(recorded: record.loaded)
+        return files
     }
 
     /// Whether the pack waits, or is kept sealed and not live: staging continues as if it waited. The name is enough, since a pack
@@ -126,43 +110,12 @@ struct PackJournal: Sendable {
 }
 
 extension PackJournal {
-    /// Saves a change of one pack's record at once. The record is untouched where newer metadata decided on it.
-    func updateRecord(
-        of id: PackID, listedBy listing: ListingVersion? = nil, _ change: (inout PackRecord) -> Void
-    ) async throws(VaultError) {
-        try await store.withLock { () throws(VaultError) in
-            let saved =
-                if let sound = try store.records.readableRecord(of: id) { sound } else {
-                    try reconciled(nil, of: id)
-                }
-            if let listing, !saved.accepts(listing) { return }
-            var record = saved
-            change(&record)
-            if record != saved { try store.records.save(record, of: id) }
-        }
-    }
-
     /// A download begins: other processes see what is on its way.
     func recordDownload(of pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError) {
         if try !store.records.record(of: pack.id).hasBegun(pack, listedBy: listing) {
-            try await updateRecord(of: pack.id, listedBy: listing) { $0.begin(pack, listedBy: listing) }
+            try await store.record(.downloadBegan(pack, listedBy: listing), of: pack.id)
         }
         StagingStep.downloadRecorded.reached()
-    }
-
-    /// A pack that the app removed is asked for again.
-    func recordRequest(for id: PackID) async throws(VaultError) {
-        guard let record = try? store.records.record(of: id), record.isRemoved else { return }
-        try await updateRecord(of: id) { $0.isRemoved = false }
-    }
-
-    func recordFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
-        try await updateRecord(of: id) { record in
-            guard !record.isRemoved else { return }
-            // If the pack is live and nothing is under way, only its clean-up failed: nothing is lost.
-            guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
-            record.failure = PackFailure(error)
-        }
     }
 
     /// Packs that other variants replace on this device, if all of these are loaded: they are purgeable.
@@ -176,7 +129,7 @@ extension PackJournal {
                 !others.isEmpty
                 && others.allSatisfy { other in (try? store.records.record(of: other))?.loaded != nil }
             guard record.isReplacedVariant != isReplaced else { continue }
-            try await updateRecord(of: id) { $0.isReplacedVariant = isReplaced }
+            try await store.record(.variantChosen(isReplaced: isReplaced), of: id)
         }
     }
 
@@ -184,11 +137,7 @@ extension PackJournal {
     func recordFingerprint(of loaded: PackRecord.Loaded) async throws(VaultError) {
         let fingerprint = try VersionFingerprint.digest(
             of: store.layout.version(loaded.pack, as: loaded.form), as: loaded.form)
-        try await updateRecord(of: loaded.pack.id) { record in
-            if record.loaded?.pack.sha256 == loaded.pack.sha256, record.loaded?.form == loaded.form {
-                record.fingerprint = fingerprint
-            }
-        }
+        try await store.record(.verified(loaded, fingerprint: fingerprint), of: loaded.pack.id)
     }
 
     /// Whether the fingerprint of the live version changed since it was staged; false if none was recorded.

@@ -11,58 +11,46 @@ struct PackRemoval: Sendable {
     private var role: StoreRole { store.role }
     private var records: PackRecords { store.records }
 
-    /// Removes a pack until it is asked for again. A version that a reader holds is removed when it is free.
-    func remove(_ id: PackID) async throws(VaultError) {
-        try await store.recovery.recover()
-        let workMark = try store.recovery.beginWork()
+    /// Removes a pack. A version that a reader holds is removed when it is free.
+    func remove(_ id: PackID, _ reason: PackRemovalReason) async throws(VaultError) {
+        let workMark = try store.unfinishedWork.begin()
         defer { withExtendedLifetime(workMark) {} }
-        try await store.withLock { () throws(VaultError) in try remove(locked: id) }
+        try await store.withLock { () throws(VaultError) in try remove(locked: id, reason) }
     }
 
     /// The same, under the lock, by a process whose work is marked.
-    ///
-    /// - Parameters:
-    ///   - isPurge: a variant that another one replaced on this device comes back when the device needs it again.
-    ///   - returnsIfListed: the pack comes back without being asked for, as such a variant, if the site lists it again.
-    func remove(
-        locked id: PackID, isPurge: Bool = false, returnsIfListed: Bool = false
-    ) throws(VaultError) {
-        // A record that can't be read would only keep the pack from being removed.
-        var record =
-            (try? records.record(of: id)) ?? (try? store.journal.reconciled(nil, of: id))
-            ?? PackRecord()
-        record.chosenForm = record.chosenForm ?? record.loaded?.form
-        record.isRemoved = true
-        if !isPurge { record.isReplacedVariant = false }
-        if returnsIfListed { record.isReplacedVariant = true }
-        do throws(VaultError) { try records.save(record, of: id) } catch {
+    func remove(locked id: PackID, _ reason: PackRemovalReason) throws(VaultError) {
+        var change = PackTransaction(removing: id, in: store)
+        change.apply(.removalBegan(reason))
+        do throws(VaultError) { try change.save() } catch {
             // On a full disk the removal makes the space; the record is saved at the end.
             guard error.isStorageFailure else { throw error }
         }
         StagingStep.removalRecorded.reached()
         // The remains of an attempt to open it must not keep it in the store.
-        try? store.recovery.removeAbandonedScratch(of: id)
-        try finishRemoval(of: id, record)
+        try? store.unfinishedWork.removeScratch(of: id)
+        try finish(&change)
     }
 
     /// Removes the files of a pack that the site now lists under another ID. The pack is downloaded again, without a request, if
     /// the site lists this ID again.
     func removeSuperseded(_ id: PackID) async throws(VaultError) {
-        let workMark = try store.recovery.beginWork()
+        let workMark = try store.unfinishedWork.begin()
         defer { withExtendedLifetime(workMark) {} }
         try await store.withLock { () throws(VaultError) in
-            var record = try store.recovery.recover(locked: id)
+            var change = try PackTransaction(locked: id, in: store)
+            try change.followFiles()
+            let record = change.record
             guard !record.isRemoved else { return }
             let waits = try !store.waiting(id).digests().isEmpty
             guard waits || record.loaded != nil || record.arriving != nil else { return }
-            record.isReplacedVariant = true
-            try records.save(record, of: id)
-            try remove(locked: id, isPurge: true)
+            try remove(locked: id, .unlisted)
         }
     }
 
     /// Removes all that is left of a pack, as far as no reader holds it.
-    func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
+    func finish(_ change: inout PackTransaction) throws(VaultError) {
+        let id = change.id
         if role == .app {
             try VersionSwitch.leaveOut(id, in: layout)
             try VersionFolder(of: id, in: layout)?.deactivate()
@@ -73,15 +61,10 @@ struct PackRemoval: Sendable {
         try store.waiting(id).remove(except: [])
         StagingStep.waitingRemoved.reached()
         // A record that can't be read may name another download: `removeUnneededDownloads` finds that one.
-        let arriving = ((try? records.arriving(of: id)) ?? []) + [saved.arriving].compactMap(\.self)
+        let arriving = ((try? records.arriving(of: id)) ?? []) + [change.record.arriving].compactMap(\.self)
         for pack in arriving { try discardDownload(of: pack) }
-        var record = PackRecord()
-        record.generation = saved.generation
-        record.listing = saved.listing
-        record.chosenForm = saved.chosenForm
-        record.isRemoved = !saved.isReplacedVariant
-        // Recovery has already dropped missing files from its record, so the record on the disk is compared.
-        if record != (try? records.record(of: id)) { try records.save(record, of: id) }
+        change.apply(.removalEnded)
+        try change.save()
     }
 
     /// Removes all versions but some, and those that a reader holds: a later command removes these.
@@ -146,8 +129,7 @@ struct PackRemoval: Sendable {
         var needed: Set<String> = []
         var budget = StoreArea.Budget()
         for id in try records.allIDs() {
-            // A damaged record is made anew.
-            if (try? records.record(of: id)) == nil { _ = try? store.recovery.recover(locked: id) }
+            if (try? records.record(of: id)) == nil { try? makeAnew(recordOf: id) }
             let own = try? records.record(of: id)
             for role in StoreRole.allCases {
                 guard let record = try? records.record(of: id, in: role, within: &budget) else { return nil }
@@ -160,6 +142,12 @@ struct PackRemoval: Sendable {
             }
         }
         return needed
+    }
+
+    /// A damaged record.
+    private func makeAnew(recordOf id: PackID) throws(VaultError) {
+        var change = try PackTransaction(locked: id, in: store)
+        try change.save()
     }
 
     private func discardIfFree(_ path: FilePath) throws(VaultError) {

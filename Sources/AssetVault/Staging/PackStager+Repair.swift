@@ -178,7 +178,7 @@ extension PackStager {
             return nil
         }
         if record.waiting?.sha256 == pack.sha256 {
-            try await store.journal.updateRecord(of: task.id) { $0.failure = nil }
+            try await store.record(.lackedKey, of: task.id)
             return .toBeTransferred
         }
         return record.loaded == nil ? nil : .loaded

@@ -53,9 +53,7 @@ struct PackStager: Sendable {
                 return try await followNewerDecision(record, of: pack.id)
             }
             // The record names a listing that this store has not verified, so the present listing decides.
-            try await store.journal.updateRecord(of: pack.id) {
-                if $0.listing == record.listing { $0.listing = ListingVersion() }
-            }
+            try await store.record(.doubted(record.listing), of: pack.id)
         }
         try await recordForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
@@ -63,7 +61,7 @@ struct PackStager: Sendable {
                 try await repairChanged(loaded, as: offer)
             }
             if !opensPacks {
-                try await store.journal.updateRecord(of: pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
+                try await store.record(.neededNoDownload, of: pack.id)
             } else if !record.isLoaded(pack, as: loaded.form, listedBy: offer.listing) {
                 try await installer.refresh(pack, listedBy: offer.listing)
             }
@@ -113,16 +111,15 @@ struct PackStager: Sendable {
     private func begin(_ offer: LocatedPack) async throws(VaultError) -> PackRecord {
         let pack = offer.pack
         return try await store.withLock { () throws(VaultError) in
-            var record = try store.recovery.recover(locked: pack.id)
-            guard record.accepts(offer.listing),
-                !record.versions.contains(where: { $0.pack.sha256 == pack.sha256 }),
-                !record.hasBegun(pack, listedBy: offer.listing),
-                try store.waiting(pack.id).status(of: pack) == nil,
-                try !store.layout.isKeptSealed(pack)
-            else { return record }
-            record.begin(pack, listedBy: offer.listing)
-            try store.records.save(record, of: pack.id)
-            return record
+            var change = try store.recovery.recover(locked: pack.id)
+            let isHere = change.record.versions.contains { $0.pack.sha256 == pack.sha256 }
+            if !isHere, try store.waiting(pack.id).status(of: pack) == nil,
+                try !store.layout.isKeptSealed(pack),
+                change.apply(.downloadBegan(pack, listedBy: offer.listing))
+            {
+                try change.save()
+            }
+            return change.record
         }
     }
 
@@ -191,7 +188,7 @@ struct PackStager: Sendable {
     /// A form that was asked for is kept until another one is asked for.
     private func recordForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
         guard let form, record.chosenForm != form else { return }
-        try await store.journal.updateRecord(of: id) { $0.chosenForm = form }
+        try await store.record(.formChosen(form), of: id)
     }
 
     /// The form that a pack gets in permanent storage.

@@ -81,7 +81,7 @@ struct StagingRun: Sendable {
 
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
         guard !tasks.isEmpty else { return [] }
-        let workMark = try stager.store.recovery.beginWork()
+        let workMark = try stager.store.unfinishedWork.begin()
         // As long as this value lives, the mark shows other processes that this one works: until the end of the run.
         defer { withExtendedLifetime(workMark) {} }
         // Clear the removed flag once, before work starts: a removal during the run must win.
@@ -89,7 +89,9 @@ struct StagingRun: Sendable {
         let names = requested.isEmpty ? nil : try? StoredNames(of: stager.store)
         // Also under its other IDs, by which the site may list it again.
         for id in requested.flatMap({ [$0] + (names?.otherIDs(of: $0) ?? []) }) {
-            do throws(VaultError) { try await stager.store.journal.recordRequest(for: id) } catch {
+            let isRemoved = (try? stager.store.records.record(of: id).isRemoved) == true
+            guard isRemoved else { continue }
+            do throws(VaultError) { try await stager.store.record(.requested, of: id) } catch {
                 // Staging this one reports that it was removed; the others continue.
                 guard error.concernsOnePack else { throw error }
             }
@@ -239,7 +241,7 @@ extension PackStager {
         {
             return
         }
-        try? await store.journal.recordFailure(error, of: task.id)
+        try? await store.record(.failed(PackFailure(error)), of: task.id)
     }
 }
 

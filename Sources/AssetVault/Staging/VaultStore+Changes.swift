@@ -124,7 +124,8 @@ extension VaultStore {
             if !ids.contains(where: { (try? storeAccess.records.requireKnown($0)) != nil }) {
                 try storeAccess.records.requireKnown(ids[0])
             }
-            for id in ids { try await storeAccess.removal.remove(id) }
+            try await storeAccess.recovery.recover()
+            for id in ids { try await storeAccess.removal.remove(id, .asked) }
         }
     }
 
@@ -144,12 +145,9 @@ extension VaultStore {
         try store.records.requireKnown(id)
         _ = try path(of: id)
         try await store.recovery.recover()
-        let workMark = try store.recovery.beginWork()
+        let workMark = try store.unfinishedWork.begin()
         defer { withExtendedLifetime(workMark) {} }
-        try await store.journal.updateRecord(of: id) {
-            ($0.isDeclaredPurgeable, $0.isKept) = (isPurgeable, !isPurgeable)
-            if !isPurgeable { $0.isReplacedVariant = false }
-        }
+        try await store.record(.declared(isPurgeable: isPurgeable), of: id)
     }
 }
 

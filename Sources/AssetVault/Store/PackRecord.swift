@@ -4,7 +4,7 @@ import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// The record of one pack. It keeps the verified manifests, slots included, so that what was staged can be opened without the
+/// The record of one pack, which changes by a ``PackEvent`` alone. It keeps the verified manifests, slots included, so that what was staged can be opened without the
 /// site.
 struct PackRecord: Sendable, Equatable {
     struct Loaded: Sendable, Equatable {
@@ -89,11 +89,6 @@ struct PackRecord: Sendable, Equatable {
 
     /// Whether this listing may decide on the pack: no newer one did, and the app did not remove the pack.
     func accepts(_ listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
-
-    /// A download begins.
-    mutating func begin(_ pack: PackManifest, listedBy listing: ListingVersion) {
-        (arriving, arrivingListing) = (pack, listing)
-    }
 
     /// Whether just this download was recorded as begun.
     func hasBegun(_ pack: PackManifest, listedBy listing: ListingVersion) -> Bool {

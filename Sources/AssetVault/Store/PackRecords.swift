@@ -26,7 +26,7 @@ struct PackRecords: Sendable {
     }
 
     /// A downloader acts on the app's decisions. What the app removed under another ID is not wanted under this one either.
-    private func completed(_ own: PackRecord, of id: PackID) -> PackRecord {
+    func completed(_ own: PackRecord, of id: PackID) -> PackRecord {
         guard role == .downloader, let app = try? record(of: id, in: .app) else { return own }
         var record = own.merged(withAppRecord: app)
         for other in names?.otherIDs(of: id) ?? [] where !record.isRemoved {
@@ -77,8 +77,10 @@ struct PackRecords: Sendable {
         return record.loaded?.pack.sha256
     }
 
-    func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
-        var next = role == .app ? record : record.withoutAppFields
+    /// Saves a record as the role has it. Returns what was written.
+    @discardableResult
+    func save(_ record: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
+        var next = record
         next.generation += 1
         let path = layout.recordPath(of: id, in: role)
         let permissions = try layout.permissions(of: role)
@@ -88,6 +90,7 @@ struct PackRecords: Sendable {
         case .downloader: try layout.makeShared(path.removingLastComponent())
         }
         try DurableFile.write(next.bytes.span, to: path, permissions: permissions.files, replacing: true)
+        return next
     }
 
     /// Whether a pack was ever staged, or has any file in the store.

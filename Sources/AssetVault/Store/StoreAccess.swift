@@ -28,6 +28,7 @@ struct StoreAccess: Sendable {
 
     var records: PackRecords { PackRecords(layout: layout, role: role, names: names) }
     var journal: PackJournal { PackJournal(store: self) }
+    var unfinishedWork: UnfinishedWork { UnfinishedWork(store: self) }
     var recovery: StoreRecovery { StoreRecovery(store: self) }
     var removal: PackRemoval { PackRemoval(store: self) }
     var transfer: AreaTransfer { AreaTransfer(store: self) }

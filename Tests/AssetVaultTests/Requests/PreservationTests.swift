@@ -55,7 +55,7 @@ import Testing
         space.reserve = .max / 2
         #expect(await category { try await space.make(for: 1, of: try PackID("x"), in: needed) } == .diskFull)
         #expect(try order().count == 4)
-        for id in try order() { try await store.removal.remove(try PackID("game/" + id)) }
+        for id in try order() { try await store.removal.remove(try PackID("game/" + id), .asked) }
         #expect(try order() == [])
         let request = ResourceRequest(tags: ["level2"], of: client)
         #expect(try await request.conditionallyBeginAccessing() == false)
