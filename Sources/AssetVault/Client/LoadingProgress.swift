@@ -87,8 +87,8 @@ public struct LoadingProgress: Sendable, Hashable {
         }
         packs[id] = part
         if let part {
-            bytes += min(part.bytes, .max - bytes)
-            total += min(part.total, .max - total)
+            bytes.saturatingAdd(part.bytes)
+            total.saturatingAdd(part.total)
         }
         noteFraction()
     }

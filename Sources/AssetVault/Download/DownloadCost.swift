@@ -119,7 +119,7 @@ extension PackDownload {
         _ = try await assembly.verifyTail()
         var opened: UInt64 = 0
         if case .trees = reusable?.basis { opened = pack.installedSize }
-        let single = (assembly.costOfSingleRequest, pack.length + min(opened, .max - pack.length))
+        let single = (assembly.costOfSingleRequest, pack.length.saturatingAdding(opened))
         if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false) {
             return single
         }

@@ -75,7 +75,7 @@ final class TransferAllowance: Sendable {
     func take(_ count: Int, at place: String) throws(VaultError) {
         guard let limit else { return }
         let sum = received.withLock { received in
-            received += min(UInt64(count), .max - received)
+            received.saturatingAdd(UInt64(count))
             return received
         }
         if sum > limit { throw exceeded(limit, by: sum - limit, at: place) }

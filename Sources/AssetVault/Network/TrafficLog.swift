@@ -189,12 +189,12 @@ public struct Traffic: Sendable, Hashable {
     public struct Bytes: Sendable, Hashable {
         public fileprivate(set) var metered: UInt64 = 0
         public fileprivate(set) var unmetered: UInt64 = 0
-        public var all: UInt64 { metered + min(unmetered, .max - metered) }
+        public var all: UInt64 { metered.saturatingAdding(unmetered) }
 
         fileprivate static func + (left: Self, right: Self) -> Self {
             Self(
-                metered: left.metered + min(right.metered, .max - left.metered),
-                unmetered: left.unmetered + min(right.unmetered, .max - left.unmetered))
+                metered: left.metered.saturatingAdding(right.metered),
+                unmetered: left.unmetered.saturatingAdding(right.unmetered))
         }
     }
 

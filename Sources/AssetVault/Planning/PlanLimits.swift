@@ -155,7 +155,7 @@ extension PlanRefusal {
     }
 
     private func excess(of bytes: UInt64, beside others: UInt64, over limit: UInt64) -> UInt64 {
-        let sum = bytes + min(others, .max - bytes)
+        let sum = bytes.saturatingAdding(others)
         return sum - min(limit, sum)
     }
 

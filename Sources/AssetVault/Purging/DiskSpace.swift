@@ -16,12 +16,12 @@ struct DiskSpace: Sendable {
 
     /// Whether this many bytes fit without removing anything.
     func fits(_ size: UInt64, in folder: FilePath) throws(VaultError) -> Bool {
-        try FileSystem.availableSpace(at: folder) >= reserve + min(size, .max - reserve)
+        try FileSystem.availableSpace(at: folder) >= reserve.saturatingAdding(size)
     }
 
     /// Throws `.diskFull`, and removes nothing, where removing all that is purgeable would not be enough.
     func make(for size: UInt64, of pack: PackID, in folder: FilePath) async throws(VaultError) {
-        let needed = reserve + min(size, .max - reserve)
+        let needed = reserve.saturatingAdding(size)
         if try FileSystem.availableSpace(at: folder) >= needed { return }
         for id in kept.endAll() { try? await store.recovery.recover(id) }
         let available = try FileSystem.availableSpace(at: folder)
@@ -31,7 +31,7 @@ struct DiskSpace: Sendable {
         try await store.withLock { () throws(VaultError) in
             let candidates = try purgeablePacks(by: priorities, besides: pack, on: folder)
             let free = try FileSystem.availableSpace(at: folder)
-            let possible = candidates.reduce(free) { $0 + min($1.size, .max - $0) }
+            let possible = candidates.reduce(free) { $0.saturatingAdding($1.size) }
             guard possible >= needed else {
                 throw VaultError(
                     .diskFull,

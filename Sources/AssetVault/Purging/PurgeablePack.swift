@@ -63,7 +63,7 @@ extension VaultStore {
         var available = try FileSystem.availableSpace(at: layout.permanent)
         return Array(
             packs.prefix { pack in
-                defer { available += min(pack.size, .max - available) }
+                defer { available.saturatingAdd(pack.size) }
                 return available < free
             }.map(shown))
     }

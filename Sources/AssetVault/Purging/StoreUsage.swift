@@ -63,7 +63,7 @@ extension VaultStore {
                 if let loaded = record.loaded { isFree = (try? versions.isFree(loaded)) ?? true }
                 lastUse = LastUse(in: versions.folder).time
                 let present = versions.sizeOnDisk(of: record.versions)
-                size += min(present, .max - size)
+                size.saturatingAdd(present)
             }
             packs.append(
                 StoreUsage.Pack(
@@ -98,8 +98,8 @@ extension VaultStore {
             let arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         {
             switch arrival {
-            case .whole: size += min(arriving.length, .max - size)
-            case .partial(let bytes): size += min(bytes, .max - size)
+            case .whole: size.saturatingAdd(arriving.length)
+            case .partial(let bytes): size.saturatingAdd(bytes)
             }
         }
         return size

@@ -123,19 +123,15 @@ extension PackStager {
         guard let first = offers.first else { return }
         let home = store.layout.permanent
         try FileSystem.createFolders(home, permissions: AreaPermissions.permanent.folders)
-        let most = offers.saturatingSum { (try? mostWritten(by: $0.pack)) ?? $0.pack.length }
-        if try space.fits(most, in: home) { return }
+        let most = offers.map { (try? mostWritten(by: $0.pack)) ?? $0.pack.length }
+        if try space.fits(most.saturatingSum(\.self), in: home) { return }
         var bytes: UInt64 = 0
-        for offer in offers {
-            let most = try mostWritten(by: offer.pack)
-            guard most > 0 else { continue }
-            let known: UInt64?
-            do throws(VaultError) { known = try await costOfBeginning(offer)?.written } catch {
+        for (offer, most) in zip(offers, most) where most > 0 {
+            var written = most
+            do throws(VaultError) { written = try await costOfBeginning(offer)?.written ?? most } catch {
                 if Task.isCancelled { throw error }
-                known = nil
             }
-            let written = min(known ?? most, most)
-            bytes += min(written, .max - bytes)
+            bytes.saturatingAdd(min(written, most))
         }
         try await space.make(for: bytes, of: first.pack.id, in: home)
     }

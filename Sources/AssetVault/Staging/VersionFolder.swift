@@ -150,7 +150,7 @@ struct VersionFolder: ~Copyable {
         }
         let sealed = folder.allocatedSize(of: files)
         let opened = versions.filter { $0.form == .opened }.saturatingSum(\.pack.installedSize)
-        return sealed + min(opened, .max - sealed)
+        return sealed.saturatingAdding(opened)
     }
 
     /// Removes the trees that downloads were opened into, except that of a pack and those of living processes, which it returns.

@@ -49,7 +49,7 @@ extension PackManifest {
     /// Bytes of the index and the catalog, which are downloaded first.
     package var tailLength: UInt64 {
         let index = UInt64(pieceCount) * UInt64(IndexRecord.length)
-        return index + min(catalogLength, .max - index)
+        return index.saturatingAdding(catalogLength)
     }
 
     /// The same under another ID: the name of a pack whose site lists it under an opaque ID.

@@ -23,14 +23,19 @@ extension Range<Int> {
 extension Sequence {
     /// The sum of sizes that others state; `.max` where it would overflow.
     public func saturatingSum(_ size: (Element) -> UInt64) -> UInt64 {
-        reduce(0) { sum, element in
-            let (next, isTooLarge) = sum.addingReportingOverflow(size(element))
-            return isTooLarge ? .max : next
-        }
+        reduce(0) { $0.saturatingAdding(size($1)) }
     }
 }
 
 extension UInt64 {
+    /// The sum of two sizes that others state; `.max` where it would overflow.
+    public func saturatingAdding(_ other: UInt64) -> UInt64 {
+        let (sum, isTooLarge) = addingReportingOverflow(other)
+        return isTooLarge ? .max : sum
+    }
+
+    public mutating func saturatingAdd(_ other: UInt64) { self = saturatingAdding(other) }
+
     /// The nearest integer: 0 for negative numbers, `.max` for what is too large or no number.
     public init(clamping number: Double) { self = UInt64(exactly: Swift.max(0, number).rounded()) ?? .max }
 }

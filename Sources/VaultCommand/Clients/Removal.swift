@@ -223,7 +223,7 @@ struct PurgeReport: Report {
     private var size: UInt64 { packs.saturatingSum(\.size) }
 
     /// Bytes that are free, or would be.
-    var freeSizeAfter: UInt64 { isDryRun ? freeSize + min(size, .max - freeSize) : freeSize }
+    var freeSizeAfter: UInt64 { isDryRun ? freeSize.saturatingAdding(size) : freeSize }
 
     var notes: [String] {
         if packs.isEmpty {

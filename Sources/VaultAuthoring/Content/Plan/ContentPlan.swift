@@ -151,7 +151,7 @@ public struct ContentPlan: Sendable {
                 source: number, pack: id, order: offer.order, traits: offer.traits, tags: Set(offer.tags)))
         for position in positions {
             let entry = source.entries[position]
-            size += min(entry.size, .max - size)
+            size.saturatingAdd(entry.size)
             guard case .file = entry.kind else { continue }
             try claims.add(entry.path, file: entry.source, size: entry.size) { () throws(VaultError) in
                 try reader.open(entry).sha256()

@@ -26,7 +26,7 @@ public struct DeviceContent: Sendable {
         for pack in packs {
             for tag in pack.offer.tags {
                 let size = sizes[tag] ?? 0
-                sizes[tag] = size + min(pack.openedSize, .max - size)
+                sizes[tag] = size.saturatingAdding(pack.openedSize)
             }
         }
         return sizes
