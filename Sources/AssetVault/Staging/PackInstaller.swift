@@ -35,8 +35,15 @@ struct PackInstaller: Sendable {
             }
             replacesBase = !isGone
         }
+        if replacesBase, arrived.bases != nil {
+            // Those that rest on the file need the pieces that it had.
+            let whole = try await whole(arrived, of: pack)
+            return try await keepSealed(whole, of: pack, listedBy: listing)
+        }
         try await space.make(toMove: file, of: pack, to: home)
-        let arrival = replacesBase ? try newNameForRepair(of: pack) : target
+        let isWrittenThere = file.file.path == nameForRepair(of: pack)
+        let arrival =
+            replacesBase ? (isWrittenThere ? file.file.path : try newNameForRepair(of: pack)) : target
         let move = try VerifiedMove(of: arrived, pack, to: arrival, in: store)
         return try await store.withLock(move) { move throws(VaultError) in
             let isMissing = try !FileSystem.exists(target)
@@ -260,9 +267,13 @@ struct PackInstaller: Sendable {
 
     /// A free name for a file that is to replace a version's. Recovery removes what has this name.
     private func newNameForRepair(of pack: PackManifest) throws(VaultError) -> FilePath {
-        let repaired = FilePath(layout.version(pack, as: .sealed).string + ".repaired")
+        let repaired = nameForRepair(of: pack)
         try FileSystem.removeTree(repaired)
         return repaired
+    }
+
+    private func nameForRepair(of pack: PackManifest) -> FilePath {
+        FilePath(layout.version(pack, as: .sealed).string + ".repaired")
     }
 }
 
