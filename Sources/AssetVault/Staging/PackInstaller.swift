@@ -30,8 +30,8 @@ struct PackInstaller: Sendable {
         let (target, file) = (layout.version(pack, as: .sealed), arrived.file)
         var replacesBase = false
         if file.file.path != target {
-            let isGone = try await removeUnsound(pack, as: .sealed) {
-                (try? await PackFile(opening: target, as: pack).check().isSound) == true
+            let isGone = try await removeUnsound(pack, as: .sealed) { () throws(VaultError) in
+                try await PackFile(opening: target, as: pack).check().isSound
             }
             replacesBase = !isGone
         }
@@ -82,8 +82,9 @@ struct PackInstaller: Sendable {
     ) async throws(VaultError) -> PackState {
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         let version = layout.version(pack, as: .opened)
-        try await removeUnsound(pack, as: .opened) {
-            (try? await OpenedTree(version, of: source).requireSound()) != nil
+        try await removeUnsound(pack, as: .opened) { () throws(VaultError) in
+            try await OpenedTree(version, of: source).requireSound()
+            return true
         }
         guard try !FileSystem.exists(version) else {
             let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
@@ -241,10 +242,13 @@ struct PackInstaller: Sendable {
     /// another version rests on it.
     @discardableResult
     private func removeUnsound(
-        _ pack: PackManifest, as form: PackForm, _ isSound: () async -> Bool
+        _ pack: PackManifest, as form: PackForm, _ check: () async throws(VaultError) -> Bool
     ) async throws(VaultError) -> Bool {
         let version = layout.version(pack, as: form)
-        guard try FileSystem.exists(version), await !isSound() else { return true }
+        guard try FileSystem.exists(version) else { return true }
+        do throws(VaultError) { if try await check() { return true } } catch {
+            guard !error.isOpenFileLimit else { throw error }
+        }
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
         var isBase = false
         let isFree = try await store.withLock { () throws(VaultError) in

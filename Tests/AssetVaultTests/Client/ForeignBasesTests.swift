@@ -32,7 +32,7 @@ struct ForeignBasesTests {
         let waiting = try #require(try store.waiting(one).open(manifest))
         giveAway(waiting.file.path)
         guard
-            case .sealed(let live, let name, let ownName) = ReusablePacks(world.layout).liveVersion(
+            case .sealed(let live, let name, let ownName) = try ReusablePacks(world.layout).liveVersion(
                 of: manifest)
         else {
             Issue.record("no sealed version is live")
