@@ -38,6 +38,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
     /// Runs the command and ends the process with its exit code.
     static func main() async {
         do {
+            try ProcessSettings.requireOpenFiles()
             try ProcessSettings.hideMemory()
             // Commands that read keys warn where this failed: see `SwapWarning`.
             SecureHeap.initialise(bytes: 1 << 20)

@@ -144,6 +144,17 @@ public enum ProcessSettings {
         try check(vault_no_core(), .changing, "forbid core files", "this process")
     }
 
+    /// Throws where this process may open hardly any file: without those that it needs itself, the Swift runtime ends the process by
+    /// SIGILL, and nobody would know why.
+    public static func requireOpenFiles() throws(VaultError) {
+        var opened: [OpenFileReference] = []
+        for _ in 0..<neededFiles { opened.append(OpenFileReference(try OpenFile(device: "/dev/null"))) }
+        withExtendedLifetime(opened) {}
+    }
+
+    /// The pipe of ``TerminationSignals``, and what libdispatch waits for events with.
+    private static let neededFiles = 6
+
     /// Makes all threads allocate from one arena, instead of one each (glibc): saves memory in a process that mostly
     /// waits.
     public static func useOneArena() { vault_use_one_arena() }

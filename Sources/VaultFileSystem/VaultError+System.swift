@@ -1,6 +1,6 @@
 internal import CVaultSystem
 internal import SystemPackage
-internal import VaultBase
+package import VaultBase
 
 /// The purpose of a system call: the same errno means different things when reading a file and when creating one.
 enum Purpose {
@@ -24,8 +24,15 @@ extension VaultError {
     ) -> VaultError {
         let code = Int32(truncatingIfNeeded: code.magnitude)
         let (category, reason, remedy) = meaning(of: code, purpose)
-        return VaultError(category, "can't \(action): \(reason)", at: path.string, remedy: remedy)
+        return VaultError(
+            category, "can't \(action): \(reason)", at: path.string, remedy: remedy,
+            code: code == EMFILE || code == ENFILE ? openFileLimit : nil)
     }
+
+    /// Whether it could not be looked at because too many files are open: that says nothing about what is there.
+    package var isOpenFileLimit: Bool { code == Self.openFileLimit }
+
+    private static let openFileLimit: Finding.Code = "open-file-limit"
 
     private static func meaning(of code: Int32, _ purpose: Purpose) -> (Category, String, String) {
         switch (code, purpose) {

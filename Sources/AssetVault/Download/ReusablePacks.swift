@@ -87,27 +87,26 @@ final class ReusablePacks: Sendable {
 
     /// The version of a pack that is here, if nothing has changed there since it was staged: the live one, or without one that which
     /// waits.
-    func version(of pack: PackManifest) -> EarlierVersion? {
-        let record = try? PackRecords(layout: layout, role: .app).record(of: pack.id)
-        return record?.loaded == nil ? waitingVersion(of: pack) : liveVersion(of: pack)
+    func version(of pack: PackManifest) throws(VaultError) -> EarlierVersion? {
+        let record = try usable(PackRecords(layout: layout, role: .app).record(of: pack.id))
+        return record?.loaded == nil ? waitingVersion(of: pack) : try liveVersion(of: pack)
     }
 
-    func liveVersion(of pack: PackManifest) -> EarlierVersion? {
+    func liveVersion(of pack: PackManifest) throws(VaultError) -> EarlierVersion? {
         let key = pack.contentKeyID
-        let record = try? PackRecords(layout: layout, role: .app).record(of: pack.id)
+        let record = try usable(PackRecords(layout: layout, role: .app).record(of: pack.id))
         guard let loaded = record?.loaded else { return nil }
         let version = layout.version(loaded.pack, as: loaded.form)
         guard let fingerprint = record?.fingerprint,
-            (try? VersionFingerprint.digest(of: version, as: loaded.form)) == fingerprint
+            try usable(VersionFingerprint.digest(of: version, as: loaded.form)) == fingerprint
         else { return nil }
         switch loaded.form {
         case .opened:
             return StoredSource(id: pack.id, file: layout.tailFile(of: loaded.pack), tree: version)
                 .openTail(of: loaded.pack, under: key).map { EarlierVersion.tree(tail: $0) }
         case .sealed:
-            guard let file = try? PackFile(opening: version, as: loaded.pack), file.contentKeyID == key else {
-                return nil
-            }
+            guard let file = try usable(PackFile(opening: version, as: loaded.pack)), file.contentKeyID == key
+            else { return nil }
             return .sealed(file, named: loaded.name.text, as: VersionName(of: pack, as: .sealed).text)
         }
     }
@@ -126,7 +125,7 @@ final class ReusablePacks: Sendable {
             let ownName = layout.waitingPack(pack).lastComponent?.string
         else { return nil }
         let path = layout.waitingPack(waiting)
-        let resting = file.withBases(beside: path)
+        guard let resting = try? file.withBases(beside: path) else { return nil }
         let areOurs = ([PiecePlaces.path(beside: path)] + (resting.bases?.paths ?? [])).allSatisfy { path in
             guard let found = try? FileSystem.status(of: path) else { return true }
             return EphemeralName.isOurs(found)
@@ -136,12 +135,21 @@ final class ReusablePacks: Sendable {
     }
 
     /// Files that wait, of some names, and may have pieces of a pack.
-    func waitingFiles(_ names: [String], of pack: PackManifest) -> [(name: String, pack: PackFile)] {
-        names.compactMap { name in
-            StoredSource(
-                id: pack.id, file: layout.waiting(of: pack.id).appending(name), area: layout.sharedArea
-            ).openPack(under: pack.contentKeyID, within: budget).map { (name, $0) }
+    func waitingFiles(
+        _ names: [String], of pack: PackManifest
+    ) throws(VaultError) -> [(name: String, pack: PackFile)] {
+        var found: [(name: String, pack: PackFile)] = []
+        for name in names {
+            let file = layout.waiting(of: pack.id).appending(name)
+            let source = StoredSource(id: pack.id, file: file, area: layout.sharedArea)
+            if let opened = source.openPack(under: pack.contentKeyID, within: budget) {
+                found.append((name, opened))
+            } else {
+                // A file that can't be used is left out, unless only the limit of open files keeps it from being opened.
+                _ = try usable(layout.sharedArea.openFile(file))
+            }
         }
+        return found
     }
 
     /// Trees that one pack rests on: their catalogs are in memory.

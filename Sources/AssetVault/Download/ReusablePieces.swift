@@ -95,7 +95,7 @@ struct ReusablePieces: Sendable {
 
     private func restOnVersion(_ assembly: inout PackAssembly) throws(VaultError) -> PieceBases? {
         guard case .version = basis else { return nil }
-        switch stored.version(of: pack) {
+        switch try stored.version(of: pack) {
         case .tree(let tail):
             try assembly.leaveOut(piecesOf: tail)
             return nil

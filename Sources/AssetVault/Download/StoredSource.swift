@@ -36,7 +36,7 @@ struct StoredSource: Sendable {
         guard let opened = openFile(),
             let pack = try? PackFile(OpenFileReference(opened), as: nil), pack.contentKeyID == key
         else { return nil }
-        return mayBeAnotherUsers ? pack : pack.withBases(beside: file)
+        return mayBeAnotherUsers ? pack : try? pack.withBases(beside: file)
     }
 
     /// Opened folder by folder, without links, if another user may have written it.

@@ -30,13 +30,20 @@ struct PackInstaller: Sendable {
         let (target, file) = (layout.version(pack, as: .sealed), arrived.file)
         var replacesBase = false
         if file.file.path != target {
-            let isGone = try await removeUnsound(pack, as: .sealed) {
-                (try? await PackFile(opening: target, as: pack).check().isSound) == true
+            let isGone = try await removeUnsound(pack, as: .sealed) { () throws(VaultError) in
+                try await PackFile(opening: target, as: pack).check().isSound
             }
             replacesBase = !isGone
         }
+        if replacesBase, arrived.bases != nil {
+            // Those that rest on the file need the pieces that it had.
+            let whole = try await whole(arrived, of: pack)
+            return try await keepSealed(whole, of: pack, listedBy: listing)
+        }
         try await space.make(toMove: file, of: pack, to: home)
-        let arrival = replacesBase ? try newNameForRepair(of: pack) : target
+        let isWrittenThere = file.file.path == nameForRepair(of: pack)
+        let arrival =
+            replacesBase ? (isWrittenThere ? file.file.path : try newNameForRepair(of: pack)) : target
         let move = try VerifiedMove(of: arrived, pack, to: arrival, in: store)
         return try await store.withLock(move) { move throws(VaultError) in
             let isMissing = try !FileSystem.exists(target)
@@ -75,8 +82,9 @@ struct PackInstaller: Sendable {
     ) async throws(VaultError) -> PackState {
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         let version = layout.version(pack, as: .opened)
-        try await removeUnsound(pack, as: .opened) {
-            (try? await OpenedTree(version, of: source).requireSound()) != nil
+        try await removeUnsound(pack, as: .opened) { () throws(VaultError) in
+            try await OpenedTree(version, of: source).requireSound()
+            return true
         }
         guard try !FileSystem.exists(version) else {
             let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
@@ -231,10 +239,13 @@ struct PackInstaller: Sendable {
     /// another version rests on it.
     @discardableResult
     private func removeUnsound(
-        _ pack: PackManifest, as form: PackForm, _ isSound: () async -> Bool
+        _ pack: PackManifest, as form: PackForm, _ check: () async throws(VaultError) -> Bool
     ) async throws(VaultError) -> Bool {
         let version = layout.version(pack, as: form)
-        guard try FileSystem.exists(version), await !isSound() else { return true }
+        guard try FileSystem.exists(version) else { return true }
+        do throws(VaultError) { if try await check() { return true } } catch {
+            guard !error.isOpenFileLimit else { throw error }
+        }
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
         var isBase = false
         let isFree = try await store.withLock { () throws(VaultError) in
@@ -257,9 +268,13 @@ struct PackInstaller: Sendable {
 
     /// A free name for a file that is to replace a version's. Recovery removes what has this name.
     private func newNameForRepair(of pack: PackManifest) throws(VaultError) -> FilePath {
-        let repaired = FilePath(layout.version(pack, as: .sealed).string + ".repaired")
+        let repaired = nameForRepair(of: pack)
         try FileSystem.removeTree(repaired)
         return repaired
+    }
+
+    private func nameForRepair(of pack: PackManifest) -> FilePath {
+        FilePath(layout.version(pack, as: .sealed).string + ".repaired")
     }
 }
 

@@ -225,7 +225,7 @@ struct PackStager: Sendable {
             if let resting = try await restingPack(pack, in: waiting) { return resting }
         } catch {
             // An unreadable sector is damage.
-            guard error.category == .io, !Task.isCancelled else { throw error }
+            guard error.category == .io, !error.isOpenFileLimit, !Task.isCancelled else { throw error }
         }
         try await store.transfer.returnForRepair(waiting.file.path, of: pack, listedBy: listing)
         return nil
@@ -238,15 +238,15 @@ struct PackStager: Sendable {
     {
         do throws(VaultError) {
             let source = try PackFile(file, as: pack, named: pack.id.description)
-            if case .sealed(let earlier, let name, let ownName) = reusablePacks.liveVersion(of: pack) {
+            if case .sealed(let earlier, let name, let ownName) = try reusablePacks.liveVersion(of: pack) {
                 guard let resting = try await source.resting(on: earlier, named: name, as: ownName) else {
                     return nil
                 }
                 return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
             }
-            let names = store.waiting(pack.id).bases(of: pack)
+            let names = try store.waiting(pack.id).bases(of: pack)
             if !names.isEmpty {
-                let files = reusablePacks.waitingFiles(names, of: pack)
+                let files = try reusablePacks.waitingFiles(names, of: pack)
                 let ownName = file.file.path.lastComponent?.string ?? ""
                 guard let resting = try await source.resting(onUnverified: files, as: ownName) else {
                     return nil

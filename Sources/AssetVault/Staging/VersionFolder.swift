@@ -135,7 +135,7 @@ struct VersionFolder: ~Copyable {
     /// The files that a version rests on. Where that can't be read, and the version has holes, it may be any sealed one.
     func bases(of name: VersionName) throws(VaultError) -> Set<String> {
         guard name.form == .sealed else { return [] }
-        let places = PiecePlaces(beside: folder.path.appending(name.text))
+        let places = try usable(PiecePlaces(beside: folder.path.appending(name.text)))
         if let places { return Set(places.bases) }
         guard (try? folder.openFile(name.text).hasHoles) == true else { return [] }
         return Set(try versionNames().filter { $0.form == .sealed }.map(\.text))
@@ -210,7 +210,7 @@ enum VersionFingerprint {
         var digest = SHA256()
         switch form {
         case .sealed:
-            let bases = PiecePlaces(beside: version)?.bases ?? []
+            let bases = try PiecePlaces(beside: version)?.bases ?? []
             for file in [version] + bases.map({ version.removingLastComponent().appending($0) }) {
                 guard let found = try FileSystem.status(of: file) else { throw gone(file) }
                 add(found, "", to: &digest)

@@ -108,8 +108,8 @@ struct StoreArea: Sendable {
         for name in names {
             let next = path.isEmpty ? name : "\(path)/\(name)"
             // `lost+found`, for example, is the system's.
-            guard (try? PackID(next)) != nil, let inner = (try? folder.enter(name)) ?? nil else { continue }
-            if (try? walk(inner, path: next, within: &budget, visit)) != true { isWhole = false }
+            guard (try? PackID(next)) != nil, let inner = try usable(folder.enter(name)) else { continue }
+            if try usable(walk(inner, path: next, within: &budget, visit)) != true { isWhole = false }
         }
         return isWhole
     }

@@ -1,6 +1,7 @@
 import SealedPack
 import SystemPackage
 import VaultBase
+import VaultFileSystem
 
 /// Errors of single packs, and what they mean for the work on others.
 extension VaultError {
@@ -31,7 +32,9 @@ extension VaultError {
     }
 
     /// Whether a file is missing or its bytes are not what they were. Disks report unreadable sectors as `.io`.
-    var isDamage: Bool { [.corrupt, .missing, .io].contains(category) && !Task.isCancelled }
+    var isDamage: Bool {
+        [.corrupt, .missing, .io].contains(category) && !isOpenFileLimit && !Task.isCancelled
+    }
 }
 
 /// What `body` returns; nil where it fails in one of these ways.
@@ -40,6 +43,15 @@ func optional<R: ~Copyable>(
 ) throws(VaultError) -> R? {
     do throws(VaultError) { return try body() } catch {
         guard categories.contains(error.category) else { throw error }
+        return nil
+    }
+}
+
+/// What `body` returns; nil where it fails, and so can't be used. Throws only where too many files are open: then it is not known what
+/// is there.
+func usable<R: ~Copyable>(_ body: @autoclosure () throws(VaultError) -> R?) throws(VaultError) -> R? {
+    do throws(VaultError) { return try body() } catch {
+        guard !error.isOpenFileLimit else { throw error }
         return nil
     }
 }

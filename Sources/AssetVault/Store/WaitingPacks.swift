@@ -84,9 +84,9 @@ struct WaitingPacks {
 
     /// The names of the files that a pack rests on, as far as is written beside it. Another user may have written that: it only says which
     /// files stay, and where to look.
-    func bases(of pack: PackManifest) -> [String] {
+    func bases(of pack: PackManifest) throws(VaultError) -> [String] {
         let path = PiecePlaces.path(beside: layout.waitingPack(pack))
-        guard let file = (try? layout.sharedArea.openFile(path)) ?? nil else { return [] }
+        guard let file = try usable(layout.sharedArea.openFile(path)) else { return [] }
         return PiecePlaces(in: file, of: pack)?.bases ?? []
     }
 
@@ -94,7 +94,8 @@ struct WaitingPacks {
     func sizeOnDisk(of pack: PackManifest) -> UInt64 {
         guard let name = layout.waitingPack(pack).lastComponent?.string else { return 0 }
         do throws(VaultError) {
-            return try openFolder()?.allocatedSize(of: Set(bases(of: pack) + [name])) ?? 0
+            let files = Set(try bases(of: pack) + [name])
+            return try openFolder()?.allocatedSize(of: files) ?? 0
         } catch {
             return 0
         }
@@ -105,8 +106,9 @@ struct WaitingPacks {
         let paths = kept.map(layout.waitingPack).flatMap { [$0, PackManifestFile.path(beside: $0)] }
         let resting = kept + [arriving].compactMap(\.self)
         let places = resting.map { PiecePlaces.path(beside: layout.waitingPack($0)) }
-        let names = (paths + places).compactMap(\.lastComponent?.string) + resting.flatMap(bases)
-        try change { folder throws(VaultError) in try folder.discardStoreEntries(except: names) }
+        var names = (paths + places).compactMap(\.lastComponent?.string)
+        for pack in resting { names += try bases(of: pack) }
+        try change { [names] folder throws(VaultError) in try folder.discardStoreEntries(except: names) }
     }
 
     /// Removes one file.

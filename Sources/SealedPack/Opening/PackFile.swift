@@ -30,7 +30,7 @@ public final class PackFile: Sendable {
     /// `.corrupt`, `.missing`, `.io`.
     public convenience init(opening path: FilePath, as manifest: PackManifest?) throws(VaultError) {
         let pack = try PackFile(OpenFileReference(try OpenFile(reading: path)), as: manifest)
-        self.init(pack, on: PieceBases(beside: path, of: pack))
+        self.init(pack, on: try PieceBases(beside: path, of: pack))
     }
 
     /// - Parameter name: the pack's name in errors; the file's path by default.
@@ -77,8 +77,8 @@ public final class PackFile: Sendable {
     }
 
     /// The same pack, resting on the bases that the places beside its file name; as it is where there are none.
-    package func withBases(beside path: FilePath) -> PackFile {
-        PackFile(self, on: PieceBases(beside: path, of: self))
+    package func withBases(beside path: FilePath) throws(VaultError) -> PackFile {
+        PackFile(self, on: try PieceBases(beside: path, of: self))
     }
 
     /// Whether length, header and footer are those of `manifest`. They contain the digests of index and catalog, by

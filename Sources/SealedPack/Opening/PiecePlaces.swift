@@ -40,22 +40,28 @@ package struct PiecePlaces: Sendable, Equatable {
 
     package static func path(beside pack: FilePath) -> FilePath { FilePath(pack.string + suffix) }
 
-    /// Those that are saved beside a pack; nil where there are none, or damaged ones.
-    package init?(beside path: FilePath, of pack: PackFile) {
-        guard let bytes = try? DurableFile.read(Self.path(beside: path), limit: Self.limit(of: pack.footer))
-        else {
+    /// Those that are saved beside a pack; nil where there are none, or damaged ones. Throws where they can't be read.
+    package init?(beside path: FilePath, of pack: PackFile) throws(VaultError) {
+        do throws(VaultError) {
+            let bytes = try DurableFile.read(Self.path(beside: path), limit: Self.limit(of: pack.footer))
+            self.init(parsing: bytes, of: pack.footer)
+        } catch {
+            guard error.meansNothingUsable else { throw error }
             return nil
         }
-        self.init(parsing: bytes, of: pack.footer)
     }
 
     /// The same where only the bases are of interest.
-    package init?(beside path: FilePath) {
-        guard (try? FileSystem.exists(Self.path(beside: path))) == true,
-            let file = try? OpenFile(reading: path),
-            let pack = try? PackFile(OpenFileReference(file), as: nil)
-        else { return nil }
-        self.init(beside: path, of: pack)
+    package init?(beside path: FilePath) throws(VaultError) {
+        guard try FileSystem.exists(Self.path(beside: path)) else { return nil }
+        let pack: PackFile
+        do throws(VaultError) {
+            pack = try PackFile(OpenFileReference(try OpenFile(reading: path)), as: nil)
+        } catch {
+            guard error.meansNothingUsable else { throw error }
+            return nil
+        }
+        try self.init(beside: path, of: pack)
     }
 
     /// Those in a file beside a pack that another user may have written.
@@ -159,16 +165,18 @@ package struct PieceBases: Sendable {
         (self.places, self.folder, self.files) = (places, folder, files)
     }
 
-    /// Those of a pack by the places that are saved beside it; nil where there are none, or a base is missing.
-    package init?(beside path: FilePath, of pack: PackFile) {
+    /// Those of a pack by the places that are saved beside it; nil where there are none, or a base is missing. Throws where they can't be
+    /// opened.
+    package init?(beside path: FilePath, of pack: PackFile) throws(VaultError) {
+        guard let places = try PiecePlaces(beside: path, of: pack) else { return nil }
         let parent = path.removingLastComponent()
-        guard let places = PiecePlaces(beside: path, of: pack),
-            let folder = try? Folder(opening: parent.isEmpty ? "." : parent)
-        else { return nil }
         var files: [OpenFileReference] = []
-        for name in places.bases {
-            guard let file = try? folder.openFile(name) else { return nil }
-            files.append(OpenFileReference(file))
+        do throws(VaultError) {
+            let folder = try Folder(opening: parent.isEmpty ? "." : parent)
+            for name in places.bases { files.append(OpenFileReference(try folder.openFile(name))) }
+        } catch {
+            guard error.meansNothingUsable else { throw error }
+            return nil
         }
         self.init(places, in: parent, files)
     }
@@ -207,6 +215,11 @@ package struct PieceBases: Sendable {
         }
         return bytes
     }
+}
+
+extension VaultError {
+    /// Whether a file is missing or damaged. Any other error says nothing about what is there.
+    fileprivate var meansNothingUsable: Bool { category == .missing || category == .corrupt }
 }
 
 extension PackFile {

@@ -164,7 +164,7 @@ struct LocalPack {
     func file() async throws(VaultError) -> PackFile {
         let file = OpenFileReference(try OpenFile(reading: path))
         let pack = try PackFile(file, as: try await manifest(of: file))
-        return pack.withBases(beside: try linkTarget)
+        return try pack.withBases(beside: try linkTarget)
     }
 
     /// The pack read with a key.

@@ -133,6 +133,21 @@ import VaultTransport
         #expect(try await client(.sealed).early(.one).bytes("menu/start") == Self.start)
     }
 
+    /// A file under the name of a version that was listed before, which this program never began to download.
+    @Test(arguments: [true, false]) func aFileOfAnotherProgram(isInSharedStorage: Bool) async throws {
+        let first = try client()
+        try await first.refresh()
+        let old = try await first.pack(withID: .one)
+        try await world.publish(Self.files.merging(["z": Self.start]) { $1 })
+        let layout = world.layout
+        let path = isInSharedStorage ? layout.waitingPack(old) : layout.partialDownload(of: old)
+        try FileSystem.createFolders(path.removingLastComponent(), permissions: 0o700)
+        try OpenFile(creating: path, permissions: 0o600).truncate(to: old.length)
+        let early = try await client().early(.one)
+        #expect(early.version == 2)
+        #expect(try await early.bytes("z") == Self.start)
+    }
+
     @Test func nothingUnverifiedIsReturned() async throws {
         let early = try await client().early(.one)
         world.answer { _ in .changed { reply in reply.body = reply.body.map { $0 ^ 1 } } }

@@ -135,6 +135,36 @@ import VaultFileSystem
         #expect(reported == 2)
     }
 
+    /// A host that sends parts at first, and then the whole pack for each of several requests: one of them is read.
+    @Test func aHostThatStopsSendingParts() async throws {
+        let client = try pack.client(.sealed)
+        _ = try await client.fetch()
+        var files = ChangedPack.files(1)
+        for number in [1, 4, 7] { files["file \(number)"] = noise(90_000, seed: 200 + number) }
+        try await world.publish(files)
+        let before = world.server.packs.count
+        let open = Mutex(0)
+        world.answer { request in
+            if request.earlier == 0 { return .file }
+            // All are under way before the first one is answered.
+            open.withLock { $0 += 1 }
+            for _ in 0..<50 where open.withLock({ $0 }) < 3 { usleep(10_000) }
+            return .wholeFile
+        }
+        let updates = client.statusUpdates(for: one)
+        _ = try await client.fetch()
+        client.endStatusUpdates()
+        #expect(world.server.packs.dropFirst(before).map(\.status) == [206, 200, 200, 200])
+        var read = 0
+        for await update in updates {
+            if case .sentWhole(one, _) = update { read += 1 }
+        }
+        #expect(read == 1)
+        for (name, bytes) in files {
+            #expect(try await client.store.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
+        }
+    }
+
     /// A changed sealed pack of an earlier version is not reused, and does no harm.
     @Test func aChangedOldPack() async throws {
         let client = try pack.client(.sealed)
