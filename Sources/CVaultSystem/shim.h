@@ -130,6 +130,12 @@ static inline int vault_allocate(int file, int64_t count) {
     VAULT_RETRY(int, (int)syscall(SYS_fallocate, file, 0, (int64_t)0, count));
 }
 
+// FALLOC_FL_PUNCH_HOLE and FALLOC_FL_KEEP_SIZE.
+static inline int vault_punch_hole(int file, int64_t offset, int64_t count) {
+    const int punch_hole = 2, keep_size = 1;
+    VAULT_RETRY(int, (int)syscall(SYS_fallocate, file, punch_hole | keep_size, offset, count));
+}
+
 static inline int vault_truncate(int file, int64_t count) {
     VAULT_RETRY(int, ftruncate(file, count));
 }

@@ -174,6 +174,8 @@ public struct FileStatus: Sendable, Hashable {
             remedy: "put \(wanted.withArticle) there or use another path")
     }
 
+    public var isOfThisUser: Bool { owner == geteuid() }
+
     /// Whether both are the same file, by device and inode.
     public func isSameFile(as other: FileStatus) -> Bool {
         device == other.device && inode == other.inode

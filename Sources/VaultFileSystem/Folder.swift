@@ -27,7 +27,7 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
     }
 
     /// The folder in which `target` is to be created. Throws `.unwritable` when it can't be opened.
-    init(holding target: FilePath) throws(VaultError) {
+    package init(holding target: FilePath) throws(VaultError) {
         let opened = unsafe vault_open(VAULT_WORKING_FOLDER, target.parent.characters, VAULT_FOLDER, 0)
         self = Folder(
             takingOwnershipOf: try check(opened, .creating, "create", target), named: target.parent)

@@ -171,6 +171,16 @@ extension OpenFile {
         try check(result, .changing, "reserve \(size) bytes", path)
     }
 
+    /// Frees the disk space of `range`, which becomes a hole; the size stays. False where the file system can't do that.
+    public func punchHole(in range: Range<UInt64>) throws(VaultError) -> Bool {
+        guard !range.isEmpty else { return true }
+        let start = try offset(range.lowerBound, plus: 0)
+        let result = vault_punch_hole(descriptor, start, try offset(UInt64(range.count), plus: 0))
+        if result == -EOPNOTSUPP || result == -ENOSYS { return false }
+        try check(result, .changing, "free \(range.count) bytes", path)
+        return true
+    }
+
     /// Starts writing `range` to the disk, so that `synchronize()` has less to wait for. A hint: nothing is durable
     /// after it, and errors are ignored.
     public func beginWritingBack(_ range: Range<UInt64>) {

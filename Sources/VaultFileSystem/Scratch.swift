@@ -61,7 +61,7 @@ extension Folder {
     }
 
     private func removeIfAbandoned(_ name: [UInt8]) throws(VaultError) -> Bool {
-        guard let status = try status(of: name), status.owner == geteuid() else { return false }
+        guard let status = try status(of: name), status.isOfThisUser else { return false }
         switch status.kind {
         case .file: return try remove(name, ifFree: try openFile(name))
         case .folder: return try remove(name, ifFree: try openFolder(name))

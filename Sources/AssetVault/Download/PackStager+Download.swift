@@ -125,7 +125,7 @@ extension PackStager {
     func beginDownload(
         of offer: LocatedPack, to file: DownloadFile, restingOn basis: ArrivalBasis?
     ) async throws(VaultError) -> PackDownload {
-        let (layout, space, pack) = (store.layout, space, offer.pack)
+        let (layout, space, installer, pack) = (store.layout, space, installer, offer.pack)
         try layout.makeEphemeral()
         var download = newDownload(of: offer, to: file, restingOn: basis)
         @Sendable func makeSpace(_ bytes: UInt64) async throws(VaultError) {
@@ -138,9 +138,7 @@ extension PackStager {
             download.beginTree = { source, basis async throws(VaultError) in
                 let tree = try await ArrivingTree.claim(pack, opening: source, restingOn: basis, in: layout)
                 if let tree {
-                    let there = min(tree.writer.progress.done, pack.installedSize)
-                    try await space.make(
-                        for: pack.installedSize - there, of: pack.id, in: layout.home(of: pack.id))
+                    _ = try await installer.makeRoom(for: tree, of: pack, openedFrom: source.pack)
                 } else {
                     try await makeSpace(file.missingCount)
                 }

@@ -130,7 +130,8 @@ final class ReusablePacks: Sendable {
             guard let found = try? FileSystem.status(of: path) else { return true }
             return EphemeralName.isOurs(found)
         }
-        guard areOurs else { return nil }
+        // One that was given up in part, as it was opened, has not all its pieces.
+        guard areOurs, resting.bases != nil || (try? file.file.hasHoles) != true else { return nil }
         return .sealed(resting, named: name, as: ownName)
     }
 

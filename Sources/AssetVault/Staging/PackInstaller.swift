@@ -131,13 +131,57 @@ struct PackInstaller: Sendable {
         _ source: OpenPack, of pack: PackManifest, arriving: ArrivingTree?, restingOn basis: TreeBasis?,
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> WrittenTree {
-        // A download has made the space.
-        if arriving == nil {
-            let linked = min(basis?.linkedLength ?? 0, pack.installedSize)
-            try await space.make(for: pack.installedSize - linked, of: pack.id, in: layout.home(of: pack.id))
+        let linked = min(basis?.linkedLength ?? 0, pack.installedSize)
+        let rest = pack.installedSize - linked
+        var (arriving, sealed) = (arriving, ConsumablePack?.none)
+        // An earlier attempt may have begun the tree.
+        let isBegun = try FileSystem.exists(layout.arrivingTree(of: pack))
+        let isShort = try consumable(source.pack, of: pack, for: rest) != nil
+        if arriving == nil, isBegun || isShort {
+            arriving = try await ArrivingTree.claim(pack, opening: source, restingOn: basis, in: layout)
+        }
+        if let arriving {
+            do throws(VaultError) {
+                sealed = try await makeRoom(for: arriving, of: pack, openedFrom: source.pack)
+            } catch {
+                if !isBegun { arriving.discard() }
+                throw error
+            }
+        } else {
+            try await space.make(for: rest, of: pack.id, in: layout.home(of: pack.id))
         }
         return try await WrittenTree.make(
-            of: source, pack, arriving: arriving, restingOn: basis, in: layout, progress: progress)
+            of: source, pack, arriving: arriving, giving: sealed, restingOn: basis, in: layout,
+            progress: progress)
+    }
+
+    /// Makes room for the rest of a tree. Returns the sealed file that is to be given up as it is opened; nil where there is room for
+    /// both, or the file is needed.
+    func makeRoom(for tree: ArrivingTree, of pack: PackManifest, openedFrom file: PackFile)
+        async throws(VaultError) -> ConsumablePack?
+    {
+        let (done, total) = tree.writer.progress
+        guard done < total else { return nil }
+        let rest = pack.installedSize - min(done, pack.installedSize)
+        let sealed = try consumable(file, of: pack, for: rest)
+        let room = try sealed?.room(for: rest) ?? rest
+        try await space.make(for: room, of: pack.id, in: layout.home(of: pack.id))
+        return sealed
+    }
+
+    /// The sealed file of a pack, where only giving it up makes room for the rest of its tree: a download, or a pack that waits and that
+    /// no other one rests on.
+    func consumable(_ file: PackFile, of pack: PackManifest, for rest: UInt64) throws(VaultError)
+        -> ConsumablePack?
+    {
+        let (path, home) = (file.file.path, layout.home(of: pack.id))
+        let isWaiting = path == layout.waitingPack(pack)
+        let hasResting = isWaiting ? try store.waiting(pack.id).haveBases : false
+        guard isWaiting || layout.downloads(of: pack).contains(path), !hasResting,
+            try !space.fits(rest, in: home), try FileSystem.sameFileSystem(path, home),
+            let sealed = try? ConsumablePack(file, openedSize: pack.openedSize, at: path)
+        else { return nil }
+        return try sealed.room(for: rest) < rest ? sealed : nil
     }
 
     /// Records what newer metadata says of a pack that is live already, such as slots for other keys.
@@ -231,7 +275,7 @@ struct PackInstaller: Sendable {
         by record: PackRecord, of id: PackID, in versions: borrowing VersionFolder
     ) throws(VaultError) {
         try store.removeUnneededWaiting(of: id, beside: record)
-        try versions.removeVersions(except: record.versions, arriving: record.arriving)
+        try versions.removeVersions(except: record.versions, begun: record.begun)
     }
 
     /// Removes what has the name of a version that is to become live and is not sound: an earlier process died before it
@@ -306,7 +350,7 @@ extension PackInstaller {
             try versions.folder.synchronize()
             guard rests else { return true }
             let record = try store.records.record(of: pack.id)
-            try versions.removeVersions(except: record.versions, arriving: record.arriving)
+            try versions.removeVersions(except: record.versions, begun: record.begun)
             return true
         }
     }

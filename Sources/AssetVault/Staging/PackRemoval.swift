@@ -56,7 +56,7 @@ struct PackRemoval: Sendable {
             try VersionFolder(of: id, in: layout)?.deactivate()
         }
         StagingStep.linkRemoved.reached()
-        if role == .app { try removeVersions(of: id, except: [], arriving: nil) }
+        if role == .app { try removeVersions(of: id, except: [], begun: []) }
         StagingStep.versionsRemoved.reached()
         try store.waiting(id).remove(except: [])
         StagingStep.waitingRemoved.reached()
@@ -69,14 +69,14 @@ struct PackRemoval: Sendable {
 
     /// Removes all versions but some, and those that a reader holds: a later command removes these.
     ///
-    /// - Parameter arriving: the pack that is being downloaded: its tree stays.
-    func removeVersions(of id: PackID, except wanted: [PackRecord.Loaded], arriving: PackManifest?)
+    /// - Parameter begun: the packs that are being downloaded or opened: their trees stay.
+    func removeVersions(of id: PackID, except wanted: [PackRecord.Loaded], begun: [PackManifest])
         throws(VaultError)
     {
         guard let versions = try VersionFolder(of: id, in: layout) else {
             return try HeldVersions(layout: layout).set(false, of: id)
         }
-        try versions.removeVersions(except: wanted, arriving: arriving)
+        try versions.removeVersions(except: wanted, begun: begun)
     }
 
     /// Removes waiting versions of packs that are live as the site lists them: older versions that another user put there again, or

@@ -231,13 +231,18 @@ struct PackStager: Sendable {
         return nil
     }
 
-    /// A pack whose file has only the pieces that the live version does not have, or files beside it. Nil where a piece is missing, or a
-    /// tree is live and the pack is not to be opened. Throws `.key` without its key.
+    /// A pack whose file has only the pieces that the live version does not have, or files beside it, or the tree that an earlier attempt
+    /// opened it into. Nil where a piece is missing, or a tree is live and the pack is not to be opened. Throws `.key` without its key.
     private func restingPack(_ pack: PackManifest, in file: OpenFileReference) async throws(VaultError)
         -> ArrivedPack?
     {
         do throws(VaultError) {
             let source = try PackFile(file, as: pack, named: pack.id.description)
+            if try FileSystem.exists(store.layout.arrivingTree(of: pack)),
+                let begun = try await begunPack(pack, of: source, in: file)
+            {
+                return begun
+            }
             if case .sealed(let earlier, let name, let ownName) = try reusablePacks.liveVersion(of: pack) {
                 guard let resting = try await source.resting(on: earlier, named: name, as: ownName) else {
                     return nil
@@ -256,13 +261,32 @@ struct PackStager: Sendable {
             guard case .trees(let keys, _) = try arrivalBasis(for: pack.id) else { return nil }
             let opened = try await OpenPack(source, keys: keys)
             guard let basis = try await reusablePacks.basis(for: opened, of: pack),
-                try await opened.hasPieces(besides: basis)
+                try await opened.hasPieces(where: basis.has(piece:))
             else { return nil }
             return ArrivedPack(file, isWhole: false, basis: basis)
         } catch {
             guard error.category == .corrupt else { throw error }
             return nil
         }
+    }
+
+    /// A pack whose file was given up in part while it was opened. Without keys it waits as it is. Nil where a piece is neither in the file
+    /// nor in the tree. Throws `.busy` while another process opens it.
+    private func begunPack(_ pack: PackManifest, of source: PackFile, in file: OpenFileReference)
+        async throws(VaultError) -> ArrivedPack?
+    {
+        guard let keys else { return ArrivedPack(file, isWhole: false) }
+        let opened = try await OpenPack(source, keys: keys)
+        let basis = try await reusablePacks.basis(for: opened, of: pack)
+        guard
+            let tree = try await ArrivingTree.claim(
+                pack, opening: opened, restingOn: basis, in: store.layout)
+        else {
+            guard try FileSystem.exists(store.layout.arrivingTree(of: pack)) else { return nil }
+            throw .supersededByAnotherProcess(pack.id, in: store.layout)
+        }
+        let isComplete = try await opened.hasPieces { tree.writer.has(piece: $0) || basis?.has(piece: $0) == true }
+        return isComplete ? ArrivedPack(file, isWhole: false, basis: basis, tree: tree) : nil
     }
 
     /// Opens a pack that waited. Nil where what it rests on has other bytes than it should: then it becomes a partial download.

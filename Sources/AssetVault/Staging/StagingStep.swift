@@ -14,7 +14,10 @@ enum StagingStep: String, CaseIterable {
     case downloadNamed
     case packShared
     case shareRecorded
+    /// ``ArrivingTree`` reaches it by this raw name.
     case openingBegan
+    /// ``ConsumablePack`` reaches it by this raw name.
+    case piecesFreed
     case treeWritten
     case manifestSaved
     case tailSaved

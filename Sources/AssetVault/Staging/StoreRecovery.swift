@@ -74,7 +74,7 @@ struct StoreRecovery: Sendable {
         // While no metadata decided on the pack, all that was brought may still be wanted.
         if isDecided { try store.removeUnneededWaiting(of: id, beside: record) }
         if role == .app {
-            try store.removal.removeVersions(of: id, except: record.versions, arriving: record.arriving)
+            try store.removal.removeVersions(of: id, except: record.versions, begun: record.begun)
         }
         return change
     }

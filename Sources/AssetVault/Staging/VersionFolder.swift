@@ -77,12 +77,12 @@ struct VersionFolder: ~Copyable {
     /// Removes all versions but some, the live one among them, and those that a reader holds: a later command removes these. Of versions
     /// that these rest on the files stay.
     ///
-    /// - Parameter arriving: the pack that is being downloaded: its tree stays, also a complete one of a process that died before it
-    ///   activated it.
+    /// - Parameter begun: the packs that are being downloaded or opened: their trees stay, also a complete one of a process that died
+    ///   before it activated it.
     func removeVersions(
-        except wanted: [PackRecord.Loaded], arriving: PackManifest?
+        except wanted: [PackRecord.Loaded], begun: [PackManifest]
     ) throws(VaultError) {
-        let expected = wanted.map(\.name) + (arriving.map { [VersionName(of: $0, as: .opened)] } ?? [])
+        let expected = wanted.map(\.name) + begun.map { VersionName(of: $0, as: .opened) }
         var kept = expected
         var free: [VersionName] = []
         for name in try versionNames() where !expected.contains(where: { $0.text == name.text }) {
@@ -96,7 +96,7 @@ struct VersionFolder: ~Copyable {
         }
         var damaged: [String] = []
         for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
-        let trees = try removeArrivingTrees(except: arriving)
+        let trees = try removeArrivingTrees(except: begun)
         try folder.discardStoreEntries(
             except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile, $0.places] } + needed + damaged
                 + trees)
@@ -153,9 +153,9 @@ struct VersionFolder: ~Copyable {
         return sealed.saturatingAdding(opened)
     }
 
-    /// Removes the trees that downloads were opened into, except that of a pack and those of living processes, which it returns.
-    private func removeArrivingTrees(except pack: PackManifest?) throws(VaultError) -> Set<String> {
-        var left = Set(pack.map { [VersionName(of: $0, as: .opened).arrivingTree] } ?? [])
+    /// Removes the trees that packs were opened into, except those of some packs and of living processes, which it returns.
+    private func removeArrivingTrees(except packs: [PackManifest]) throws(VaultError) -> Set<String> {
+        var left = Set(packs.map { VersionName(of: $0, as: .opened).arrivingTree })
         for name in try folder.names().map({ String(decoding: $0, as: UTF8.self) })
         where VersionName(ofEntry: name)?.arrivingTree == name && !left.contains(name) {
             // Locked until it is gone, so that no process takes it up meanwhile.

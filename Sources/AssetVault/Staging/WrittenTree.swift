@@ -17,18 +17,20 @@ struct WrittenTree: ~Copyable {
 
     /// Opens what is missing of the pack, and saves the tree to the disk. Throws `.corrupt` where a piece is neither in the pack's
     /// file nor in a tree.
+    ///
+    /// - Parameter sealed: the pack's file if it is given up meanwhile, for an arriving tree.
     static func make(
-        of source: OpenPack, _ pack: PackManifest, arriving: ArrivingTree?, restingOn basis: TreeBasis?,
-        in layout: StoreLayout, progress: (UInt64) -> Void
+        of source: OpenPack, _ pack: PackManifest, arriving: ArrivingTree?, giving sealed: ConsumablePack?,
+        restingOn basis: TreeBasis?, in layout: StoreLayout, progress: (UInt64) -> Void
     ) async throws(VaultError) -> WrittenTree {
         let tailFile = try ScratchFile(for: layout.tailFile(of: pack))
         try source.pack.writeTailFile(to: tailFile.file)
         if let arriving {
-            try await arriving.writer.finish(progress: progress)
+            try await arriving.writer.finish(giving: sealed, progress: progress)
             // Before the lock is taken: this may last.
             do throws(VaultError) { try arriving.folder.synchronizeFileSystem() } catch {
                 // Unsaved bytes can still be read, and a second attempt to save them would report success.
-                arriving.discard()
+                if sealed == nil { arriving.discard() } else { try arriving.writer.removeUnsaved() }
                 throw error
             }
             return WrittenTree(.arriving(arriving), tailFile)

@@ -1,4 +1,3 @@
-import Glibc
 import SystemPackage
 import VaultBase
 import VaultFileSystem
@@ -85,8 +84,6 @@ extension StoreLayout {
 }
 
 extension FileStatus {
-    var isOfThisUser: Bool { owner == geteuid() }
-
     /// Whether permissions explain that it can't be opened, and not the disk: it is another user's, or its owner closed
     /// it.
     var mayBeClosed: Bool { !isOfThisUser || permissions & 0o500 != 0o500 }

@@ -90,6 +90,11 @@ struct WaitingPacks {
         return PiecePlaces(in: file, of: pack)?.bases ?? []
     }
 
+    /// Whether a pack that waits rests on other files, such as one that waited before.
+    var haveBases: Bool {
+        get throws(VaultError) { try names().contains { $0.hasSuffix(PiecePlaces.suffix) } }
+    }
+
     /// Bytes that a pack takes on the disk, with the files that it rests on.
     func sizeOnDisk(of pack: PackManifest) -> UInt64 {
         guard let name = layout.waitingPack(pack).lastComponent?.string else { return 0 }

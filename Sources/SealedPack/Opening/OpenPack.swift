@@ -13,6 +13,9 @@ public final class OpenPack: Sendable {
 
     public var manifest: PackManifest? { pack.manifest }
 
+    /// Names the pack among all others: the digest of its index.
+    package var identity: String { pack.footer.indexDigest.hex }
+
     private let ranges: PieceRanges
 
     /// Throws `.key` when `key` is another pack's, `.corrupt` when the parts do not match.
@@ -73,6 +76,9 @@ public final class OpenPack: Sendable {
             }
         }
     }
+
+    /// The end of a piece in the pack's file.
+    func end(ofPiece number: Int) -> UInt64 { ranges[number].upperBound }
 
     /// The memory for opening a piece: ciphertext, message, plaintext and zstd's window.
     func openingMemory(ofPiece number: Int) -> Int {

@@ -129,11 +129,11 @@ public struct TreeBasis: Sendable {
 }
 
 extension OpenPack {
-    /// Whether the pack's file has all pieces, sound, that no tree of the basis has. Throws `.io` where the index can't be read.
-    public func hasPieces(besides basis: TreeBasis) async throws(VaultError) -> Bool {
+    /// Whether the pack's file has all pieces, sound, that are nowhere else. Throws `.io` where the index can't be read.
+    public func hasPieces(where isElsewhere: (_ piece: Int) -> Bool) async throws(VaultError) -> Bool {
         var isComplete = true
         try await runInOrder(
-            (0..<catalog.pieceCount).filter { !basis.has(piece: $0) },
+            (0..<catalog.pieceCount).filter { !isElsewhere($0) },
             memory: { self.openingMemory(ofPiece: $0) },
             work: { (number: Int) throws(VaultError) -> Bool in
                 guard let ciphertext = try? self.ciphertext(ofPiece: number) else { return false }

@@ -11,7 +11,7 @@ public final class TreeWriter: Sendable {
     public let source: OpenPack
     private let basis: TreeBasis?
     private let modes: TreeModes
-    private let root: FilePath
+    private let root: Folder
     private let tree: Mutex<Tree>
 
     private var catalog: Catalog { source.catalog }
@@ -26,10 +26,11 @@ public final class TreeWriter: Sendable {
         restingOn basis: TreeBasis? = nil
     ) async throws(VaultError) {
         (self.source, self.basis, self.modes) = (source, basis, modes)
-        self.root = root.path
+        self.root = try root.reopened()
         let isNew = try root.names(upTo: 1).names.isEmpty
         var tree = Tree(
             walk: try FolderWalk(below: root.reopened()), modes: modes, pieceCount: source.catalog.pieceCount)
+        if isNew { tree.savedCount = 0 }
         if let basis { try tree.link(source.catalog, from: basis) }
         if !isNew { try tree.removeLinks(of: source.catalog) }
         self.tree = Mutex(tree)
@@ -44,6 +45,8 @@ public final class TreeWriter: Sendable {
         var isLinked: [Bool] = []
         /// By piece.
         var isWritten: [Bool]
+        /// The first pieces that are known to be on the disk; nil before that is known.
+        var savedCount: Int?
         /// Files of several pieces that were used last.
         private var recent: [(entry: Int, file: OpenFileReference)] = []
         private static let recentLimit = 8
@@ -208,7 +211,7 @@ public final class TreeWriter: Sendable {
 
     /// Verifies what an earlier attempt wrote.
     private func findWritten() async throws(VaultError) {
-        let written = OpenedTree(root, of: catalog, isUnchanged: false, at: source.id.description)
+        let written = OpenedTree(root.path, of: catalog, isUnchanged: false, at: source.id.description)
         try await runInOrder(
             0..<catalog.pieceCount, memory: { 2 * self.catalog.pieceRange($0).count },
             work: { (number: Int) throws(VaultError) -> Int? in
@@ -225,10 +228,16 @@ public final class TreeWriter: Sendable {
     /// Writes all that is missing, from the trees of the basis, else from the pack's file, on all cores; then nobody may change the
     /// files, as far as the modes say. Throws `.corrupt` for a piece that neither has, `.diskFull`, `.unwritable`, `.io`.
     ///
-    /// - Parameter progress: called with the bytes that are there.
-    public func finish(progress: (UInt64) -> Void = { _ in }) async throws(VaultError) {
+    /// - Parameters:
+    ///   - sealed: the pack's file if it is to be given up meanwhile, so that the disk needs no room for both.
+    ///   - progress: called with the bytes that are there.
+    public func finish(giving sealed: ConsumablePack? = nil, progress: (UInt64) -> Void = { _ in })
+        async throws(VaultError)
+    {
         var number = 0
         var done: UInt64 = 0
+        var unsaved: UInt64 = 0
+        if let sealed { try giveUp(sealed, upTo: (0..<catalog.pieceCount).first { !has(piece: $0) }) }
         try await runInOrder(
             next: { () throws(VaultError) -> NextInput<Int> in
                 while number < catalog.pieceCount {
@@ -248,9 +257,14 @@ public final class TreeWriter: Sendable {
                 }
                 return number
             },
-            deliver: { number in
-                done += UInt64(catalog.pieceRange(number).count)
+            deliver: { number throws(VaultError) in
+                let count = UInt64(catalog.pieceRange(number).count)
+                done += count
                 progress(done)
+                unsaved += count
+                guard let sealed, unsaved >= sealed.batch else { return }
+                try giveUp(sealed, upTo: number + 1)
+                unsaved = 0
             })
         progress(done)
         try tree.withLock { (tree) throws(VaultError) in
@@ -258,6 +272,40 @@ public final class TreeWriter: Sendable {
             for index in 0..<catalog.entryCount {
                 guard let entry = catalog.entry(index) else { continue }
                 try finish(entry, isLink: tree.isLink(index), in: &tree)
+            }
+        }
+    }
+
+    /// Frees the pieces before `end` in the sealed file, once the tree has them on the disk.
+    ///
+    /// - Parameter end: the first piece that is not written; nil where all are.
+    private func giveUp(_ sealed: ConsumablePack, upTo end: Int?) throws(VaultError) {
+        let end = end ?? catalog.pieceCount
+        guard end > 0 else { return }
+        do throws(VaultError) { try root.synchronizeFileSystem() } catch {
+            try removeUnsaved()
+            throw error
+        }
+        tree.withLock { $0.savedCount = end }
+        try sealed.free(upTo: source.end(ofPiece: end - 1))
+    }
+
+    /// Removes what was written since the tree was last saved, of a tree that could not be saved: it can still be read, and a second
+    /// attempt to save it would report success.
+    package func removeUnsaved() throws(VaultError) {
+        try tree.withLock { (tree) throws(VaultError) in
+            tree.closeFiles()
+            guard let count = tree.savedCount, count < catalog.pieceCount else { return }
+            let saved = catalog.pieceRange(count).lowerBound
+            for index in catalog.firstEntry(endingAfter: saved)..<catalog.entryCount where !tree.isLink(index) {
+                guard let entry = catalog.entry(index), entry.size > 0 else { continue }
+                try tree.enter(folderOf: entry.path)
+                guard try tree.walk.folder.status(of: entry.path.name) != nil else { continue }
+                if entry.content.lowerBound >= saved {
+                    try tree.walk.folder.unlink(entry.path.name)
+                } else {
+                    try tree.file(of: entry, at: index).file.truncate(to: saved - entry.content.lowerBound)
+                }
             }
         }
     }

@@ -12,8 +12,13 @@ struct Open: LongCommand {
             the manifest beside the pack, or from --manifest, or from a site's signed metadata. Files get \
             mode 0644 or 0755, limited by the umask.
 
+            With --consume the disk needs no room for both the pack and the folder: the space of what was opened \
+            is freed in the pack, and at the end the pack is removed; its manifest stays. Until then the files are \
+            in a hidden folder beside the output. Killed, the same command continues.
+
             EXAMPLE
               assetvault open level-one.avpack -o level-one --keys file:vault.jwks
+              assetvault open level-one.avpack -o level-one --consume --keys file:vault.jwks
               assetvault open level-one.avpack --tar - --keys file:vault.jwks | tar t
             """)
 
@@ -29,6 +34,9 @@ struct Open: LongCommand {
         completion: .file())
     var tar: String?
 
+    @Flag(help: "Free the pack piece by piece while it is opened, and remove it at the end.")
+    var consume = false
+
     @OptionGroup var keys: KeyOptions
 
     @OptionGroup var progress: ProgressOption
@@ -42,11 +50,12 @@ struct Open: LongCommand {
     func validate() throws {
         if (output == nil) == (tar == nil) { throw ValidationError("give either -o DIR or --tar FILE") }
         if output != nil, force { throw ValidationError("--force overwrites tar files, never folders") }
+        if consume, output == nil { throw ValidationError("--consume opens into a folder: give -o DIR") }
         if tar == "-", json { throw ValidationError("--tar - and --json both want standard output") }
     }
 
     func run() async throws {
-        if let output { try OutputCheck.requireNewFolder(FilePath(output)) }
+        if let output, !consume { try OutputCheck.requireNewFolder(FilePath(output)) }
         if let tar, tar != "-" { try OutputCheck.requireWritableFile(FilePath(tar), replacing: force) }
         try await pack.read(with: try keys.required()) { source throws(VaultError) in
             try await write(source)
@@ -66,6 +75,11 @@ struct Open: LongCommand {
     private func write(_ source: OpenPack) async throws(VaultError) {
         let progress = ProgressBar("opening", total: source.catalog.contentLength)
         defer { progress.finish() }
+        if let output, consume {
+            let opening = ConsumingOpening(
+                pack: FilePath(pack.pack), target: FilePath(output).withoutTrailingSlash)
+            return try await opening.run(source) { progress.show($0) }
+        }
         if let output { return try await open(source, into: FilePath(output), progress) }
         guard let tar, tar != "-" else {
             return try await writeTar(of: source, to: try StandardStreams.output(), progress)
