@@ -256,18 +256,9 @@ public actor VaultClient {
             try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.candidateIDs)
         }
         let report = report(of: plan, missingKeys, outcomes, among: selected)
-        if !isBehind(plan.changing, report) { await view.noteWhole(in: storeAccess) }
+        let awaitingKey = Set(report.awaitingKey.map(\.id))
+        await view.noteWhole(in: storeAccess, unlessBehind: plan.changing, awaitingKey: awaitingKey)
         return report
-    }
-
-    /// Whether a pack of a tag is not here as it is listed, for any reason but that its key was never here.
-    private func isBehind(_ packs: [PackManifest], _ report: FetchReport) -> Bool {
-        let awaited = Set(report.awaitingKey.map(\.id))
-        return packs.contains { pack in
-            guard !pack.tags.isEmpty else { return false }
-            let loaded = storeAccess.records.loadedDigest(of: pack.id)
-            return loaded != pack.sha256 && (loaded != nil || !awaited.contains(pack.id))
-        }
     }
 
     /// A selection of some packs, with the packs here that share a tag with an update: a tag is never updated in part.

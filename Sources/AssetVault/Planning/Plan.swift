@@ -17,8 +17,7 @@ struct Plan: Sendable {
     private(set) var deferred: [PackManifest] = []
     /// Packs of the transfers and downloads that become live together.
     private(set) var sets: [PlannedSet] = []
-    /// The packs that are to change, and whether another version is loaded.
-    private var changes: [(pack: PackManifest, isUpdate: Bool)] = []
+    private var changes: [PlannedSet.Change] = []
     /// All packs that are to change now or once they can: those of ``sets`` and others.
     private(set) var changing: [PackManifest] = []
     private let network: NetworkPolicy
@@ -94,7 +93,9 @@ struct Plan: Sendable {
                     pack: pack, priority: priority, reason: reason, replacedSize: loadedSize,
                     networkNeed: networkNeed, precedence: precedence))
         }
-        if need.isChange { changes.append((pack, stored.loaded != nil)) }
+        if need.isChange {
+            changes.append(PlannedSet.Change(pack: pack, isUpdate: stored.loaded != nil, isBrought: false))
+        }
         limits.countInstalled(nextSize, of: pack)
         removeFiles(of: stored, except: need.stage)
     }
@@ -104,12 +105,9 @@ struct Plan: Sendable {
         let brought = Set(transfers.map(\.pack.id) + downloads.map(\.pack.id))
         let locked = Set(locked.map(\.id))
         changes.removeAll { !$0.isUpdate && locked.contains($0.pack.id) }
+        for place in changes.indices { changes[place].isBrought = brought.contains(changes[place].pack.id) }
         changing = changes.map(\.pack)
-        sets = PlannedSet.sets(
-            of: changes.map {
-                PlannedSet.Change(
-                    pack: $0.pack, isUpdate: $0.isUpdate, isBrought: brought.contains($0.pack.id))
-            }, areTogether: areTogether)
+        sets = PlannedSet.sets(of: changes, areTogether: areTogether)
     }
 
     private mutating func addUnlisted(_ stored: StoredPack, on trigger: PlanTrigger, isNamed: Bool) {

@@ -13,7 +13,8 @@ struct PlannedSet: Sendable {
         let pack: PackManifest
         /// Whether another version of it is loaded.
         let isUpdate: Bool
-        let isBrought: Bool
+        /// Whether it is brought now.
+        var isBrought: Bool
     }
 
     /// The sets of some changes. A pack that would be alone in its set is in none.

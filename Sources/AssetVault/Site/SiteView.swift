@@ -100,9 +100,20 @@ extension SiteView {
 
     /// Notes that the packs of all tags are here as this state of the site lists them, as far as they were asked for: an earlier
     /// state is no longer needed to read them. Not where the names may be those of another state.
-    func noteWhole(in store: StoreAccess) async {
+    ///
+    /// - Parameters:
+    ///   - packs: where one that has a tag is not here as it is listed, nothing is noted.
+    ///   - awaitingKey: those whose key is missing. One that was never here is of no use to this user, and does not count.
+    func noteWhole(
+        in store: StoreAccess, unlessBehind packs: [PackManifest], awaitingKey: Set<PackID> = []
+    ) async {
         guard hasOpaqueNames != nil, missingNames == nil else { return }
-        await store.metadata.noteReadable(siteChain)
+        let isBehind = packs.contains { pack in
+            guard !pack.tags.isEmpty else { return false }
+            let loaded = store.records.loadedDigest(of: pack.id)
+            return loaded != pack.sha256 && (loaded != nil || !awaitingKey.contains(pack.id))
+        }
+        if !isBehind { await store.metadata.noteReadable(siteChain) }
     }
 
     /// The pack with the table of opaque names; nil where none is listed.

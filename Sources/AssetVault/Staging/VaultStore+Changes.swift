@@ -87,7 +87,9 @@ extension VaultStore {
             loaded += opened.map(shownID)
             // Also where one was killed after a pack was loaded.
             try? await removeSuperseded(by: ids?.map(listedID) ?? store.records.ids())
-            if failure == nil { await noteIfWhole(stager.storedView) }
+            if failure == nil, let view = stager.storedView {
+                await view.noteWhole(in: store, unlessBehind: listedPacksOfLoaded(in: view))
+            }
             let absent = try notLoaded(of: ids?.map(listedID) ?? []).first
             let asksForNames = ids?.contains { $0.description == PackNames.packID } ?? true
             guard let error = failure ?? (asksForNames || absent != nil ? closedNames : nil) else {
@@ -99,16 +101,14 @@ extension VaultStore {
         }
     }
 
-    /// Notes that an earlier state of the site is no longer needed, where no pack of a tag is loaded in another version than is listed.
-    private func noteIfWhole(_ view: SiteView?) async {
-        guard let view, let ids = try? storeAccess.records.ids() else { return }
-        for id in ids {
-            guard let loaded = storeAccess.records.loadedDigest(of: id),
-                let listed = try? await view.pack(listedAs: id)?.pack, !listed.tags.isEmpty
-            else { continue }
-            if listed.sha256 != loaded { return }
+    /// The packs that are loaded, as a state of the site lists them.
+    private func listedPacksOfLoaded(in view: SiteView) async -> [PackManifest] {
+        let records = storeAccess.records
+        var packs: [PackManifest] = []
+        for id in (try? records.ids()) ?? [] where records.loadedDigest(of: id) != nil {
+            if let pack = try? await view.pack(listedAs: id)?.pack { packs.append(pack) }
         }
-        await view.noteWhole(in: storeAccess)
+        return packs
     }
 
     private func nothingWaits(of id: PackID) -> VaultError {
