@@ -120,7 +120,7 @@ def section(command, path, level):
 
 def reference(command):
     root = json.loads(output(command, "--experimental-dump-help"))["command"]
-    commands = {child["commandName"]: child for child in root["subcommands"]}
+    commands = {child["commandName"]: child for child in root["subcommands"] if child["shouldDisplay"]}
     lines = []
     for group, names in groups(command):
         lines += [f"## {group}", "", "| command | does |", "| --- | --- |"]
