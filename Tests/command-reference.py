@@ -166,7 +166,7 @@ def page(command, path, call, title):
     lines = [line for line, last in zip(lines, [""] + lines) if line != ".PP" or not last.startswith(".S")]
     if shown := arguments(command):
         lines += [".SH OPTIONS", *named((value(a), meaning(a, str)) for a in shown)]
-    children = [c for c in command.get("subcommands", []) if c["commandName"] != "help"]
+    children = [c for c in command.get("subcommands", []) if c["commandName"] != "help" and c["shouldDisplay"]]
     if children:
         lines += [".SH COMMANDS", *named(("-".join(path + [c["commandName"]]), c["abstract"]) for c in children)]
     lines += [".SH EXIT STATUS", "0, or a code of sysexits.h or from 71 to 79 that the reference of exit codes explains."]
