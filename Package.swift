@@ -125,7 +125,6 @@ let package = Package(
                 "DevelopmentServer",
                 system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
             ], swiftSettings: settings),
 
         // Keys that a build puts into an app, masked.

@@ -120,7 +120,7 @@ def section(command, path, level):
 
 def reference(command):
     root = json.loads(output(command, "--experimental-dump-help"))["command"]
-    commands = {child["commandName"]: child for child in root["subcommands"]}
+    commands = {child["commandName"]: child for child in root["subcommands"] if child["shouldDisplay"]}
     lines = []
     for group, names in groups(command):
         lines += [f"## {group}", "", "| command | does |", "| --- | --- |"]
@@ -166,7 +166,7 @@ def page(command, path, call, title):
     lines = [line for line, last in zip(lines, [""] + lines) if line != ".PP" or not last.startswith(".S")]
     if shown := arguments(command):
         lines += [".SH OPTIONS", *named((value(a), meaning(a, str)) for a in shown)]
-    children = [c for c in command.get("subcommands", []) if c["commandName"] != "help"]
+    children = [c for c in command.get("subcommands", []) if c["commandName"] != "help" and c["shouldDisplay"]]
     if children:
         lines += [".SH COMMANDS", *named(("-".join(path + [c["commandName"]]), c["abstract"]) for c in children)]
     lines += [".SH EXIT STATUS", "0, or a code of sysexits.h or from 71 to 79 that the reference of exit codes explains."]

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -325,6 +327,38 @@ static inline int vault_execute(const char *_Nonnull program, char *_Nullable co
     sigprocmask(SIG_SETMASK, &none, NULL);
     execvp(program, arguments);
     return -errno;
+}
+
+// Starts a program as a child, with the descriptors that stay open across exec. Signals are handled in it as they are by default,
+// and none is blocked. Gives its number, or a negated errno.
+static inline int vault_spawn(const char *_Nonnull program, char *_Nullable const *_Nonnull arguments) {
+    extern char **environ;
+    posix_spawnattr_t attributes;
+    sigset_t none, changed;
+    pid_t child = 0;
+    int code = posix_spawnattr_init(&attributes);
+    if (code != 0) return -code;
+    sigemptyset(&none);
+    sigemptyset(&changed);
+    sigaddset(&changed, SIGPIPE);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &changed);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    code = posix_spawnp(&child, program, NULL, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    return code == 0 ? child : -code;
+}
+
+// The exit code of a child, 128 and the number of the signal that ended it, or a negated errno: -EAGAIN while it runs.
+static inline int vault_exit_code(int child) {
+    int status;
+    pid_t ended;
+    do {
+        ended = waitpid(child, &status, WNOHANG);
+    } while (ended == -1 && errno == EINTR);
+    if (ended == -1) return -errno;
+    if (ended == 0) return -EAGAIN;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static inline int vault_try_lock(int file, int exclusive) {

@@ -30,6 +30,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
                     Remove.self, Preserve.self, Purge.self, Usage.self, Verify.self, Repair.self,
+                    RecordAccess.self,
                 ]),
         ])
 

@@ -86,12 +86,41 @@ public enum ProcessReplacement {
         }
         try InheritedSecrets.withhold()
         for (name, value) in variables { _ = unsafe setenv(name, value, 1) }
-        var arguments = unsafe command.map { unsafe strdup($0) }
-        unsafe arguments.append(nil)
-        let code = unsafe vault_execute(program, arguments)
-        for index in unsafe arguments.indices { unsafe free(arguments[index]) }
+        let code = unsafe withArguments(command) { unsafe vault_execute(program, $0) }
         throw .unstartable(program, Errno(rawValue: -code))
     }
+}
+
+/// A program that runs as a child of this process, with its environment, and with the descriptors that were kept
+/// (``OpenHandle/keepOpenAcrossExec()``).
+package struct ChildProgram: Sendable {
+    private let number: Int32
+    private let name: String
+
+    /// - Throws: as ``ProcessReplacement/execute(_:setting:)``.
+    package init(starting command: [String]) throws(VaultError) {
+        name = command.first ?? ""
+        let name = name
+        number = unsafe withArguments(command) { unsafe vault_spawn(name, $0) }
+        guard number > 0 else { throw .unstartable(name, Errno(rawValue: -number)) }
+    }
+
+    /// 128 and the signal's number where one ended it; nil while it runs. Asked for until it is there, and not again.
+    package func exitCode() throws(VaultError) -> Int32? {
+        let code = vault_exit_code(number)
+        if code == -EAGAIN { return nil }
+        return try check(code, .reading, "wait for it", FilePath(name))
+    }
+}
+
+private func withArguments(
+    _ command: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Int32
+) -> Int32 {
+    var arguments = unsafe command.map { unsafe strdup($0) }
+    unsafe arguments.append(nil)
+    let code = unsafe body(arguments)
+    for index in unsafe arguments.indices { unsafe free(arguments[index]) }
+    return code
 }
 
 extension VaultError {

@@ -1,10 +1,11 @@
-import SealedPack
 import SystemPackage
 import TestFiles
 import Testing
 import VaultAuthoring
 import VaultBase
 import VaultFileSystem
+
+@testable import SealedPack
 
 /// The pieces of the files that are wanted first are requested first, and nothing else depends on them.
 @Suite struct FirstPiecesTests {
@@ -104,6 +105,19 @@ import VaultFileSystem
         let sealed = try await seal(source, key: key, first: ["**"])
         #expect(sealed.manifest.first.count > 10)
         #expect(try await requests(for: sealed) == requests(for: seal(source, key: key)))
+    }
+
+    /// No piece is listed twice: neither one that was sent along before, nor one that would be sent along now.
+    @Test func piecesNearEachOther() {
+        var first = FirstPieces()
+        for piece in [10, 4, 1, 6, 3, 12] {
+            let isAdded = first.add(piece, bridging: 5)
+            #expect(isAdded)
+        }
+        let pieces = first.stretches.flatMap(Array.init)
+        #expect(
+            Set(pieces).count == pieces.count && Set(pieces).isSuperset(of: [10, 4, 1, 6, 3, 12]), "\(pieces)"
+        )
     }
 
     /// What is near is sent along, and no more stretches are listed than a manifest may have.

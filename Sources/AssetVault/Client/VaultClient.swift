@@ -225,6 +225,8 @@ public actor VaultClient {
         try await follow(view)
         let selected = try await completed(selected, by: view)
         let trigger = PlanTrigger.app(selected.selection)
+        // Once for each listing: all records are looked at.
+        if !view.isWhole(in: storeAccess) { try? await storeAccess.removal.removeWithdrawn(by: view) }
         try await store.continueDecisions(on: selected.offers.map(\.pack.id))
         var stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: view.version)

@@ -1,5 +1,5 @@
 import SealedPack
-import SystemPackage
+package import SystemPackage
 package import VaultBase
 import VaultFileSystem
 
@@ -15,19 +15,19 @@ package struct AccessRecorder: ~Copyable, Sendable {
     package var isIncomplete: Bool { openings.isIncomplete }
 
     /// Begins now. Throws `.limit` for more folders than the system watches.
-    package init(of access: ResourceAccess) async throws(VaultError) {
+    ///
+    /// - Parameter roots: the trees of the packs, see ``ResourceAccess/roots``.
+    package init(of roots: [FilePath]) throws(VaultError) {
         var openings = try FileOpenings()
-        for lease in access.leases {
-            var folders: Set<EntryPath> = []
-            for entry in try await access.store.entries(in: lease) {
-                var above = entry.path.parent
-                while let folder = above, folders.insert(folder).inserted { above = folder.parent }
+        for root in roots {
+            var folders = [root]
+            try Folder(opening: root).forEachEntry { path, status in
+                if status.kind == .folder { folders.append(root.pushing(FilePath(path))) }
             }
-            try openings.watch(lease.root)
-            for folder in folders { try openings.watch(lease.root.pushing(FilePath(folder.string))) }
+            for folder in folders { try openings.watch(folder) }
         }
         self.openings = openings
-        roots = access.leases.map(\.root)
+        self.roots = roots
     }
 
     /// Takes what was opened since the last call. Returns whether a file was opened for the first time.

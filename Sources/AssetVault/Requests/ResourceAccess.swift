@@ -31,6 +31,9 @@ package final class ResourceAccess: Sendable {
     /// In the order of publication; empty after the end.
     var leases: [PackLease] { held.withLock { $0.leases } }
 
+    /// Where their files are.
+    package var roots: [FilePath] { leases.map(\.root) }
+
     /// Frees the packs at once, although a task may still have this object. They were used until now.
     func end() {
         let ended = held.withLock { held in

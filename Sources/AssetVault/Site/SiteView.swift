@@ -116,6 +116,9 @@ extension SiteView {
         if !isBehind { await store.metadata.noteReadable(siteChain) }
     }
 
+    /// Whether that was noted.
+    func isWhole(in store: StoreAccess) -> Bool { store.metadata.isNotedReadable(siteChain) }
+
     /// The pack with the table of opaque names; nil where none is listed.
     func namesTable() async throws(VaultError) -> LocatedPack? {
         try await pack(listedAs: PackID(PackNames.packID))
@@ -152,6 +155,11 @@ extension SiteView {
     func pack(listedAs id: PackID) async throws(VaultError) -> LocatedPack? {
         guard let listed = try await listed(id) else { return nil }
         return try located(listed)
+    }
+
+    /// Whether the site lists a pack, for any version of the app. Throws where that is not known.
+    func lists(_ id: PackID) async throws(VaultError) -> Bool {
+        try await lookup.target(at: id.targetPath, in: chain) != nil
     }
 
     /// The versions of some packs for this app, as far as they are listed and can be read.

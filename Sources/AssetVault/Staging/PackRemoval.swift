@@ -96,6 +96,28 @@ struct PackRemoval: Sendable {
         }
     }
 
+    /// Removes versions that are complete and not live, of packs that the site no longer lists: these do not become live any more.
+    func removeWithdrawn(by view: SiteView) async throws(VaultError) {
+        var withdrawn: [PackID] = []
+        for id in try records.ids() where (try? records.record(of: id))?.ready != nil {
+            // Of a role that can't be read it is not known what it lists.
+            if let isListed = try? await view.lists(id), !isListed { withdrawn.append(id) }
+        }
+        guard !withdrawn.isEmpty else { return }
+        let workMark = try store.unfinishedWork.begin()
+        defer { withExtendedLifetime(workMark) {} }
+        try await store.withLock { () throws(VaultError) in
+            for id in withdrawn {
+                var change = try PackTransaction(locked: id, in: store)
+                try change.followFiles()
+                guard change.record.ready != nil, change.apply(.withdrawn(by: view.version)) else { continue }
+                try change.save()
+                let record = change.record
+                try removeVersions(of: id, except: record.versions, begun: record.begun)
+            }
+        }
+    }
+
     /// Removes the download of a pack and the mark of an app that waited for it, unless a process works on them.
     func discardDownload(of pack: PackManifest) throws(VaultError) {
         for path in layout.downloads(of: pack) + [layout.foregroundMark(of: pack)]

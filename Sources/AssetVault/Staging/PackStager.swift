@@ -129,7 +129,7 @@ struct PackStager: Sendable {
         try await acceptBroughtPack(id)
         let record = try store.records.record(of: id)
         try await recordForm(in: record, of: id)
-        if let ready = record.ready, store.journal.isUnchanged(ready) {
+        if let ready = record.ready, store.journal.isUnchanged(ready), await !isWithdrawn(id) {
             observer(.transferring(id))
             return try await installer.take(ready, as: ready.version.pack, listedBy: record.listing)
         }
@@ -148,6 +148,12 @@ struct PackStager: Sendable {
             throw damaged(id, "fetch the pack: only pieces that are missing or damaged are downloaded")
         }
         return state
+    }
+
+    /// Whether the verified metadata no longer list a pack: then what of it was never live stays so.
+    func isWithdrawn(_ id: PackID) async -> Bool {
+        guard let storedView else { return false }
+        return (try? await storedView.lists(id)) == false
     }
 
     /// Accepts a pack that a downloader brought, if the metadata that this store verified list exactly that one: it waits for

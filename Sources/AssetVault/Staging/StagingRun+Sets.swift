@@ -113,7 +113,8 @@ extension PackStager {
         let record = try? store.records.record(of: id)
         let listed = try? await storedView?.pack(listedAs: id)?.pack
         if let listed, try store.waiting(id).status(of: listed) != nil { return listed }
-        guard let pack = record?.waiting ?? record?.ready?.version.pack else { return nil }
+        let ready = await isWithdrawn(id) ? nil : record?.ready
+        guard let pack = record?.waiting ?? ready?.version.pack else { return nil }
         // With the tags that opaque names hide.
         return listed?.sha256 == pack.sha256 ? listed : pack
     }

@@ -291,11 +291,9 @@ extension PackStager {
         var found: Set<PackID> = []
         for id in try records.ids() {
             guard let record = try? records.record(of: id) else { continue }
-            if record.waiting != nil || record.ready != nil
-                || isOpeningSealed && record.loaded?.form == .sealed
-            {
-                found.insert(id)
-            }
+            var isUnopened = record.waiting != nil || isOpeningSealed && record.loaded?.form == .sealed
+            if record.ready != nil, await !isWithdrawn(id) { isUnopened = true }
+            if isUnopened { found.insert(id) }
         }
         let others = try records.waitingIDs().filter { !found.contains($0) }
         if let ids {

@@ -18,6 +18,8 @@ enum PackEvent: Sendable {
     case becameReady(PackRecord.Ready, listedBy: ListingVersion)
     /// `current` leads to it. The fingerprint is nil where it was not taken now.
     case activated(PackRecord.Loaded, fingerprint: SHA256Digest?, listedBy: ListingVersion)
+    /// The listing no longer has it: what was never live does not become live.
+    case withdrawn(by: ListingVersion)
     /// A downloader found that the app has it loaded.
     case neededNoDownload
     /// No key that is here opens it. That is not a failure.
@@ -97,6 +99,9 @@ extension PackRecord {
             let isSame = loaded?.name.text == version.name.text
             record.fingerprint = fingerprint ?? (isSame ? self.fingerprint : nil)
             (record.loaded, record.ready) = (version, nil)
+        case .withdrawn(let listing):
+            guard accepts(listing) else { return nil }
+            (record.ready, record.listing) = (nil, listing)
         case .neededNoDownload: (record.arriving, record.failure) = (nil, nil)
         case .lackedKey: record.failure = nil
         case .failed(let failure):

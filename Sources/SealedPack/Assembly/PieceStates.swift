@@ -59,7 +59,11 @@ struct PieceStates: Sendable {
     /// Nil when none is missing. Within the first stretches, and after them, no other choice of requests costs less.
     mutating func nextRange(_ ranges: PieceRanges) -> Range<Int>? {
         while let stretch = first.first {
-            if let range = range(in: stretch.clamped(to: 0..<states.count), ranges) { return range }
+            if let range = range(in: stretch.clamped(to: 0..<states.count), ranges) {
+                // What comes before it is not looked at again.
+                first[first.startIndex] = range.lowerBound..<stretch.upperBound
+                return range
+            }
             first.removeFirst()
         }
         while firstMissing < states.count, !isMissing(firstMissing) { firstMissing += 1 }

@@ -6,7 +6,7 @@ public struct FirstPieces: Sendable, Hashable {
     /// Each costs a request, and bytes of the metadata.
     package static let limit = 256
 
-    /// In the order of their download; not empty, and within the pack.
+    /// In the order of their download; not empty, within the pack, and no piece in two of them.
     package private(set) var stretches: [Range<Int>] = []
 
     public init() {}
@@ -20,9 +20,13 @@ extension FirstPieces {
     ///
     /// - Parameter bridging: the pieces before it that are as well downloaded with it, since a request would cost more.
     package mutating func add(_ piece: Int, bridging gap: Int = 0) -> Bool {
+        if stretches.contains(where: { $0.contains(piece) }) { return true }
         if let last = stretches.last, last.upperBound <= piece, piece - gap <= last.upperBound {
-            stretches[stretches.count - 1] = last.lowerBound..<(piece + 1)
-            return true
+            let added = last.upperBound..<(piece + 1)
+            if !stretches.contains(where: { $0.overlaps(added) }) {
+                stretches[stretches.count - 1] = last.lowerBound..<added.upperBound
+                return true
+            }
         }
         guard stretches.count < Self.limit else { return false }
         stretches.append(piece..<(piece + 1))
@@ -44,6 +48,12 @@ extension FirstPieces {
                 (1...(Int64(pieceCount) - start)).contains(count)
             else { throw Self.refusal(place) }
             stretches.append(Int(start)..<Int(start + count))
+        }
+        let ordered = stretches.sorted { $0.lowerBound < $1.lowerBound }
+        for (stretch, next) in zip(ordered, ordered.dropFirst()) where stretch.overlaps(next) {
+            throw VaultError(
+                .corrupt, "\"first\" names a piece twice", at: place,
+                remedy: "get the manifest again, or report it to the publisher")
         }
     }
 

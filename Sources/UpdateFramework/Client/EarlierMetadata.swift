@@ -233,6 +233,11 @@ extension MetadataStore {
         }
     }
 
+    /// Whether this state is the one that was noted as readable.
+    package func isNotedReadable(_ chain: TrustChain) -> Bool {
+        earlier.readableSnapshot == chain.snapshot.digest
+    }
+
     /// Notes that all of a state can be read here. The last such state stays among the earlier states if a later state has data
     /// that can't be read yet, such as encrypted names. A failure is harmless: loaded packs stay.
     public func noteReadable(_ chain: TrustChain) async {

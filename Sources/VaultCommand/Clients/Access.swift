@@ -20,10 +20,10 @@ struct Access: LongCommand {
             downloaded. The program gets no key: the variable of env:NAME is unset, and the descriptor of \
             fd:N is closed (fd:0 becomes empty).
 
-            With --record the program is a child of this process instead, and FILE gets the paths of the files \
-            that are opened meanwhile, in the order of their first use, one a line: a list for "first" in \
-            vault.json. The kernel reports them (inotify), so other processes that open files of these packs are \
-            recorded, too.
+            With --record the program is a child of this process instead, and keeps its access if this process \
+            is killed. FILE gets the paths of the files that are opened meanwhile, in the order of their first \
+            use, one a line: a list for "first" in vault.json. The kernel reports them (inotify), so other \
+            processes that open files of these packs are recorded, too.
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2
@@ -74,25 +74,15 @@ struct Access: LongCommand {
         if let record { try OutputCheck.requireWritableFile(FilePath(record), replacing: false) }
         let access = try await access()
         let folder = try await access.makeFolder()
-        if let record {
-            ProgressOutput.end()
-            try keys.noteInherited()
-            let program = RecordedProgram(
-                command: command, variables: ["ASSETVAULT_RESOURCES": folder.path.string],
-                record: FilePath(record))
-            let code = try await program.run(with: access)
-            withExtendedLifetime(folder) {}
-            if code != 0 { throw ExitCode(code) }
-            return
-        }
         try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)
         try folder.keepOpenAcrossExec()
         let path = folder.path.string
-        // The program takes the place of this one, which writes nothing after this.
+        let next = record.map { RecordAccess.words(for: command, in: access, list: $0) } ?? command
+        // It takes the place of this process, which writes nothing after this.
         ProgressOutput.end()
         try keys.noteInherited()
         try withExtendedLifetime((access, folder)) { () throws(VaultError) in
-            try ProcessReplacement.execute(command, setting: ["ASSETVAULT_RESOURCES": path])
+            try ProcessReplacement.execute(next, setting: ["ASSETVAULT_RESOURCES": path])
         }
     }
 

@@ -10,14 +10,15 @@ import VaultBase
     init() async throws { world = try await .withTags() }
 
     /// The program inherits what keeps the access, and no key.
-    @Test func theProgramGetsNoKey() async throws {
+    @Test(arguments: [false, true]) func theProgramGetsNoKey(isRecorded: Bool) async throws {
         let file = world["vault/keys/vault.jwks"]
         let key = try world.text("vault/keys/vault.jwks")
         let script = #"env; for file in /proc/$$/fd/*; do echo "${file##*/} $(readlink "$file")"; done"#
         func run(_ spec: String, opening redirection: String) async throws -> String {
             let isOnline = ["--site", world.site, "--trust", world.root]
+            let record = isRecorded ? ["--record", world["used by \(spec.prefix(4))"]] : []
             return try await world.run(
-                "access level2 --keys \(spec) $STORE \(isOnline) -- sh -c \(script)",
+                "access level2 --keys \(spec) $STORE \(isOnline) \(record) -- sh -c \(script)",
                 environment: ["THE_KEY": key, "OTHER": "stays"],
                 through: Command.shell("exec \(redirection) 6<'\(world.root)'; exec \"$@\"")
             ).succeeded().text
@@ -123,6 +124,39 @@ import VaultBase
         // What the programs left is removed by the next command that looks.
         _ = try await world.usage()
         #expect(try world.files(in: "permanent").filter { $0.contains("@access") } == [])
+    }
+
+    /// The program has the access, also when what records its reads is killed; that process has no key in its environment.
+    @Test func aKilledRecorder() async throws {
+        try await world.access("level2", script: "true").succeeded()
+        let key = try world.text("vault/keys/vault.jwks")
+        let program = try await world.whileRunning(
+            "access level2 --keys env:THE_KEY $STORE --record \(world["used"]) -- sh -c \("echo $$; exec sleep 300 >/dev/null 2>&1")",
+            through: ["env", "THE_KEY=\(key)"]
+        ) { recorder in
+            let program = try #require(Int32(try await recorder.firstLine()))
+            #expect(program != recorder.processID)
+            for process in [program, recorder.processID] {
+                let path = "/proc/\(process)/environ"
+                // Where this user may not read it, nobody but the superuser may.
+                guard let environment = try? Data(contentsOf: URL(filePath: path)) else { continue }
+                #expect(!String(decoding: environment, as: UTF8.self).contains("THE_KEY"), "\(path)")
+            }
+            recorder.send(SIGKILL)
+            while kill(recorder.processID, 0) == 0, try !hasEnded(recorder.processID) {}
+            return program
+        }
+        #expect(try await world.usage()["level2"]?["inAccess"] == true)
+        #expect(try await world.purge() == [])
+        #expect(kill(program, SIGKILL) == 0)
+        while try await world.usage()["level2"]?["inAccess"] == true {}
+        #expect(try await world.purge().sorted() == ["level2", "level2.level3"])
+    }
+
+    /// Whether a process is gone, or only waits for its parent to notice.
+    private func hasEnded(_ process: Int32) throws -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        return status?.contains(") Z ") ?? true
     }
 
     /// What the program started and left behind still reads the packs.
