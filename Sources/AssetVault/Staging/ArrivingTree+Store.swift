@@ -18,7 +18,9 @@ extension ArrivingTree {
             guard error.category == .busy else { throw error }
             return nil
         }
-        do throws(VaultError) { return try await claim(path, opening: source, .readOnly, restingOn: basis) } catch {
+        do throws(VaultError) {
+            return try await claim(path, opening: source, .readOnly, restingOn: basis)
+        } catch {
             guard error.isDamage || error.category == .unwritable else { throw error }
             try FileSystem.removeTree(path)
             return nil

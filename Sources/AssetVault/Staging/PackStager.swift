@@ -288,7 +288,9 @@ struct PackStager: Sendable {
             guard try FileSystem.exists(store.layout.arrivingTree(of: pack)) else { return nil }
             throw .supersededByAnotherProcess(pack.id, in: store.layout)
         }
-        let isComplete = try await opened.hasPieces { tree.writer.has(piece: $0) || basis?.has(piece: $0) == true }
+        let isComplete = try await opened.hasPieces {
+            tree.writer.has(piece: $0) || basis?.has(piece: $0) == true
+        }
         return isComplete ? ArrivedPack(file, isWhole: false, basis: basis, tree: tree) : nil
     }
 
