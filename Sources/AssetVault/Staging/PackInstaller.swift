@@ -132,12 +132,15 @@ struct PackInstaller: Sendable {
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> WrittenTree {
         let linked = min(basis?.linkedLength ?? 0, pack.installedSize)
-        let rest = pack.installedSize - linked
-        var (arriving, sealed) = (arriving, ConsumablePack?.none)
+        let (rest, home) = (pack.installedSize - linked, layout.home(of: pack.id))
         // An earlier attempt may have begun the tree.
         let isBegun = try FileSystem.exists(layout.arrivingTree(of: pack))
-        let isShort = try consumable(source.pack, of: pack, for: rest) != nil
-        if arriving == nil, isBegun || isShort {
+        var mayBeInterrupted = isBegun
+        if !isBegun, try !space.fits(rest, in: home) {
+            mayBeInterrupted = try consumable(source.pack, of: pack, for: rest) != nil
+        }
+        var (arriving, sealed) = (arriving, ConsumablePack?.none)
+        if arriving == nil, mayBeInterrupted {
             arriving = try await ArrivingTree.claim(pack, opening: source, restingOn: basis, in: layout)
         }
         if let arriving {
@@ -148,7 +151,7 @@ struct PackInstaller: Sendable {
                 throw error
             }
         } else {
-            try await space.make(for: rest, of: pack.id, in: layout.home(of: pack.id))
+            try await space.make(for: rest, of: pack.id, in: home)
         }
         return try await WrittenTree.make(
             of: source, pack, arriving: arriving, giving: sealed, restingOn: basis, in: layout,
@@ -162,23 +165,23 @@ struct PackInstaller: Sendable {
     {
         let (done, total) = tree.writer.progress
         guard done < total else { return nil }
-        let rest = pack.installedSize - min(done, pack.installedSize)
+        let (rest, home) = (pack.installedSize - min(done, pack.installedSize), layout.home(of: pack.id))
+        if try space.fits(rest, in: home) { return nil }
         let sealed = try consumable(file, of: pack, for: rest)
-        let room = try sealed?.room(for: rest) ?? rest
-        try await space.make(for: room, of: pack.id, in: layout.home(of: pack.id))
+        try await space.make(for: try sealed?.room(for: rest) ?? rest, of: pack.id, in: home)
         return sealed
     }
 
-    /// The sealed file of a pack, where only giving it up makes room for the rest of its tree: a download, or a pack that waits and that
-    /// no other one rests on.
+    /// The sealed file of a pack, if giving it up makes room for the rest of its tree: a download, or a pack that waits and that no other
+    /// one rests on.
     func consumable(_ file: PackFile, of pack: PackManifest, for rest: UInt64) throws(VaultError)
         -> ConsumablePack?
     {
-        let (path, home) = (file.file.path, layout.home(of: pack.id))
+        let path = file.file.path
         let isWaiting = path == layout.waitingPack(pack)
         let hasResting = isWaiting ? try store.waiting(pack.id).haveBases : false
         guard isWaiting || layout.downloads(of: pack).contains(path), !hasResting,
-            try !space.fits(rest, in: home), try FileSystem.sameFileSystem(path, home),
+            try FileSystem.sameFileSystem(path, layout.permanent),
             let sealed = try? ConsumablePack(file, openedSize: pack.openedSize, at: path)
         else { return nil }
         return try sealed.room(for: rest) < rest ? sealed : nil

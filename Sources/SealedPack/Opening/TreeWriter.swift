@@ -297,7 +297,8 @@ public final class TreeWriter: Sendable {
             tree.closeFiles()
             guard let count = tree.savedCount, count < catalog.pieceCount else { return }
             let saved = catalog.pieceRange(count).lowerBound
-            for index in catalog.firstEntry(endingAfter: saved)..<catalog.entryCount where !tree.isLink(index) {
+            for index in catalog.firstEntry(endingAfter: saved)..<catalog.entryCount where !tree.isLink(index)
+            {
                 guard let entry = catalog.entry(index), entry.size > 0 else { continue }
                 try tree.enter(folderOf: entry.path)
                 guard try tree.walk.folder.status(of: entry.path.name) != nil else { continue }

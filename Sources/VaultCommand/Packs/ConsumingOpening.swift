@@ -64,7 +64,8 @@ struct ConsumingOpening {
 
     private func isBusy(_ path: FilePath) -> VaultError {
         VaultError(
-            .busy, "another process uses it", at: path.string, remedy: "try again when that process has ended")
+            .busy, "another process uses it", at: path.string, remedy: "try again when that process has ended"
+        )
     }
 
     private func unfinishedError(_ error: VaultError, in unfinished: FilePath) -> VaultError {
@@ -72,6 +73,8 @@ struct ConsumingOpening {
         guard error.category == .corrupt else { return error.with(problem: problem) }
         return error.with(
             problem: problem,
-            remedy: "put a sound copy of the pack in its place, and repeat the command: it goes on with what is there")
+            remedy:
+                "put a sound copy of the pack in its place, and repeat the command: it goes on with what is there"
+        )
     }
 }

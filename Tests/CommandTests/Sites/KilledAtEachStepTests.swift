@@ -13,9 +13,10 @@ import Testing
         let reached = KilledOperation.allCases.flatMap { operation in
             KilledOperation.Start.allCases.flatMap { operation.steps(from: $0) }
         }
-        // `SmallUpdateTests` see to the one that needs pieces of an earlier version, `KilledSetTests` to those of sets.
+        // `SmallUpdateTests` see to the one that needs pieces of an earlier version, `KilledSetTests` to those of sets, `ShortRoomTests`
+        // to the one that needs a small disk.
         let others: [StagingStep] = [
-            .pieceReused, .readyRecorded, .switchSaved, .versionSwitched, .switchEnded,
+            .pieceReused, .piecesFreed, .readyRecorded, .switchSaved, .versionSwitched, .switchEnded,
         ]
         #expect(Set(reached).union(others) == Set(StagingStep.allCases))
     }

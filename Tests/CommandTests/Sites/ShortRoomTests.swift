@@ -1,0 +1,147 @@
+import FaultServer
+import Foundation
+import Testing
+import VaultBase
+
+/// A pack that waits is opened on a disk that has no room for both of its forms.
+@Suite(.timeLimit(.minutes(10)), .enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
+struct ShortRoomTests {
+    private let world: World
+    private let server: FaultServer
+
+    /// Version 1, which is small, is live; version 2, of 24 MB, waits.
+    init() async throws {
+        world = try await World()
+        server = try FaultServer(world.site)
+        try world.settings { $0["packs"] = ["level": ["source": .string(world["level"])]] }
+        try world.write("level/map", "version 1")
+        try world.write("level/a/run", "#!/bin/sh", permissions: 0o755)
+        try await world.publish()
+        try await world.run("fetch \(server.url) --store $WORK/disk/room/store $TRUST $KEYS").succeeded()
+        try world.write("level/map", "version 2")
+        try world.write("level/large", Bytes.random(24_000_000, seed: 1))
+        try await world.publish()
+        try await fetch("").succeeded()
+    }
+
+    private var store: String { world["disk/room/store"] }
+
+    private func fetch(
+        _ words: Words = "$KEYS", _ disk: MountedAreas? = nil, dyingAt step: String = "none"
+    ) async throws -> CommandResult {
+        try await world.run(
+            "fetch \(server.url) --store \(store) $TRUST \(words)", through: disk?.inside ?? [],
+            dyingAt: step)
+    }
+
+    private func unlock(_ disk: MountedAreas, dyingAt step: String = "none") async throws -> CommandResult {
+        try await world.run("unlock --store \(store) $KEYS", through: disk.inside, dyingAt: step)
+    }
+
+    /// Runs `body` with the store on a disk with this much free space: 16 MiB stay free, the opened pack takes 23, and some eleven are
+    /// needed while the waiting one is given up.
+    private func withRoom(mebibytes: Int, _ body: (MountedAreas) async throws -> Void) async throws {
+        try await MountedAreas.mount(["room"], of: world["disk"]) { disk in
+            try await disk.leave(kibibytes: mebibytes << 10, in: "room")
+            try await body(disk)
+        }
+    }
+
+    private func expectLive(
+        _ version: Int, _ disk: MountedAreas, _ hint: String = "",
+        at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let current = "\(store)/permanent/level/current"
+        if version == 2 {
+            try await disk.shell(
+                "diff -r '\(world["level"])' \(current) && test -x \(current)/a/run", at: location)
+            try await disk.shell(
+                "! ls -A '\(store)/shared/packs/level' '\(store)/ephemeral' | grep avpack", at: location)
+            try await disk.shell("! ls -A '\(store)/permanent/level' | grep arriving", at: location)
+        } else {
+            let map = try await disk.shell("cat '\(current)/map'", at: location)
+            #expect(map == "version 1", "\(hint)", sourceLocation: location)
+        }
+    }
+
+    @Test func theWaitingPackIsGivenUp() async throws {
+        try await withRoom(mebibytes: 32) { disk in
+            try await unlock(disk).succeeded()
+            try await expectLive(2, disk)
+        }
+    }
+
+    @Test func nothingIsGivenUpWhereThereIsRoom() async throws {
+        try await withRoom(mebibytes: 44) { disk in
+            try await unlock(disk, dyingAt: "piecesFreed").succeeded()
+            try await expectLive(2, disk)
+        }
+    }
+
+    /// There is not even room for the opened pack.
+    @Test func nothingChangesWhereThatIsNotEnough() async throws {
+        try await withRoom(mebibytes: 22) { disk in
+            let list =
+                "cd '\(store)' && find . -type f ! -path '*/@state/*' -exec sha256sum {} + | sort; find . | sort"
+            let before = try await disk.shell(list)
+            let result = try await unlock(disk)
+            #expect(result.exitCode == 71 && result.errorText.contains("disk is full"), "\(result.errorText)")
+            #expect(try await disk.shell(list) == before)
+            try await disk.makeSpace()
+            try await unlock(disk).succeeded()
+            try await expectLive(2, disk)
+        }
+    }
+
+    /// Killed at each step, by `unlock` or `fetch`: the old version stays in use, and nothing is downloaded again.
+    @Test(arguments: [
+        "openingBegan", "piecesFreed:1", "piecesFreed:7", "treeWritten", "manifestSaved", "tailSaved",
+        "versionRenamed", "versionActivated", "activationRecorded",
+    ]) func killed(step: String) async throws {
+        try await withRoom(mebibytes: 32) { disk in
+            let asked = server.packs.count
+            for number in 0..<2 {
+                let result = try await unlock(disk, dyingAt: step)
+                if number == 0 { #expect(result.exitCode == 137, "\(step) \(result.errorText)") }
+                let isLive = step == "versionActivated" || step == "activationRecorded"
+                if !isLive, result.exitCode == 137 { try await expectLive(1, disk, step) }
+            }
+            try await (step.hasSuffix("7") ? fetch("$KEYS", disk) : unlock(disk)).succeeded()
+            try await expectLive(2, disk)
+            #expect(server.packs.count == asked)
+        }
+    }
+
+    /// Without its key it goes on waiting, also for a downloader.
+    @Test func withoutItsKeyMeanwhile() async throws {
+        try await withRoom(mebibytes: 32) { disk in
+            let asked = server.packs.count
+            #expect(try await unlock(disk, dyingAt: "piecesFreed:3").exitCode == 137)
+            try await fetch("", disk).succeeded()
+            try await world.run(
+                "downloader --request update \(server.url) --store \(store) $TRUST", through: disk.inside
+            ).succeeded()
+            try await expectLive(1, disk)
+            try await unlock(disk).succeeded()
+            try await expectLive(2, disk)
+            #expect(server.packs.count == asked)
+        }
+    }
+
+    /// A piece is damaged after others were given up: `fetch` downloads it alone, on the same disk.
+    @Test func aDamagedPieceMidway() async throws {
+        try await withRoom(mebibytes: 32) { disk in
+            #expect(try await unlock(disk, dyingAt: "piecesFreed:3").exitCode == 137)
+            try await disk.shell(
+                "printf x | dd of=\"$(echo '\(store)'/shared/packs/level/@*.avpack)\" bs=1 seek=20000000 conv=notrunc"
+            )
+            try await unlock(disk).failed(65, naming: "fetch the pack")
+            try await expectLive(1, disk)
+            let sent = server.packBytes
+            #expect(try await fetch("$KEYS", disk, dyingAt: "piecesFreed:2").exitCode == 137)
+            try await fetch("$KEYS", disk).succeeded()
+            try await expectLive(2, disk)
+            #expect(server.packBytes - sent < 1_500_000, "\(server.packBytes - sent)")
+        }
+    }
+}
