@@ -1,6 +1,6 @@
 public import SystemPackage
 public import VaultBase
-public import VaultFileSystem
+package import VaultFileSystem
 
 /// The file of a pack that is given up while the pack is opened: once opened pieces are saved to the disk, they become holes in the
 /// file. So the disk needs room for the opened pack and a few pieces, and not for both forms.
