@@ -75,7 +75,7 @@ struct ConsumablePackTests {
         let file = try OpenFile(updating: place.path)
         let sound = try file.readExactly(1, at: spot)
         try file.write([sound[0] ^ 1].span, at: spot)
-        try await expectError(.corrupt, "piece \(damaged)") {
+        await expectError(.corrupt, "piece \(damaged)") {
             try await writer(pack).finish(giving: try consumable(pack))
         }
         let freed = freed(of: pack).filter { $0 != damaged }
@@ -126,9 +126,9 @@ struct ConsumablePackTests {
         try await expectRefusal("rests on other files")
         try FileSystem.removeFile(places)
         if geteuid() == 0 {
-            #expect(chown(place.path.string, 1, 1) == 0)
+            #expect(unsafe chown(place.path.string, 1, 1) == 0)
             try await expectRefusal("another user's")
-            #expect(chown(place.path.string, 0, 0) == 0)
+            #expect(unsafe chown(place.path.string, 0, 0) == 0)
         }
         #expect(try consumable(pack).file.file.readAll(limit: .max) == sealed.bytes)
     }
