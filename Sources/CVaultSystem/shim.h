@@ -329,13 +329,15 @@ static inline int vault_execute(const char *_Nonnull program, char *_Nullable co
     return -errno;
 }
 
-// Starts a program as a child, with the descriptors that stay open across exec. Signals are handled in it as they are by default,
-// and none is blocked. Gives its number, or a negated errno.
+// Starts a program as a child, with the descriptors that stay open across exec. SIGPIPE has its default action in it, and no signal is
+// blocked. Gives its number, or a negated errno.
 static inline int vault_spawn(const char *_Nonnull program, char *_Nullable const *_Nonnull arguments) {
     extern char **environ;
     posix_spawnattr_t attributes;
     sigset_t none, changed;
     pid_t child = 0;
+    // A parent that ignores this signal passes that on, and the exit code would be lost.
+    signal(SIGCHLD, SIG_DFL);
     int code = posix_spawnattr_init(&attributes);
     if (code != 0) return -code;
     sigemptyset(&none);

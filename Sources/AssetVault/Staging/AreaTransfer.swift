@@ -34,7 +34,7 @@ struct AreaTransfer: Sendable {
             if !isNewest || !space.kept.keeps(after: pack) {
                 try store.removeUnneededWaiting(of: pack.id, beside: change.record)
             }
-            try change.save()
+            if isNewest { try change.save() }
             StagingStep.shareRecorded.reached()
             return change.record.isRemoved
         }
@@ -73,8 +73,7 @@ struct AreaTransfer: Sendable {
 
     private func recordReturn(of pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError) {
         var change = try PackTransaction(locked: pack.id, in: store)
-        change.apply(.returned(pack, listedBy: listing))
-        try change.save()
+        if change.apply(.returned(pack, listedBy: listing)) { try change.save() }
         try store.removeUnneededWaiting(of: pack.id, beside: change.record)
     }
 
@@ -98,6 +97,8 @@ struct VerifiedMove: ~Copyable, Sendable {
     private let layout: StoreLayout
     private let pack: PackManifest
     private let target: FilePath
+    /// The file of a pack that waits and is whole.
+    private let waiting: OpenFileReference?
     /// Nil when the target has the same bytes already.
     private let move: FileMove?
 
@@ -108,13 +109,15 @@ struct VerifiedMove: ~Copyable, Sendable {
     init(
         of arrived: ArrivedPack, _ pack: PackManifest, to target: FilePath, in store: StoreAccess
     ) throws(VaultError) {
+        let file = arrived.file
+        let isWaiting = file.file.path == store.layout.waitingPack(pack)
+        waiting = isWaiting && arrived.isWhole ? file : nil
         (layout, self.pack, self.target) = (store.layout, pack, target)
+        let verified = try file.file.status()
         guard try !FileSystem.exists(target) else {
             move = nil
             return
         }
-        let file = arrived.file
-        let verified = try file.file.status()
         let source = file.file.path
         let layout = store.layout
         let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void = { copy throws(VaultError) in
@@ -142,8 +145,16 @@ struct VerifiedMove: ~Copyable, Sendable {
     /// Gives the file its name, under the lock, unless another process has put the same bytes there.
     consuming func commit() throws(VaultError) {
         guard try !FileSystem.exists(target) else { return }
-        let (id, layout) = (pack.id, layout)
+        let (id, layout, waiting) = (pack.id, layout, waiting)
         guard let move else { throw .supersededByAnotherProcess(id, in: layout) }
+        // A process that gives the file up while it opens it has it locked, and may have freed pieces of it since it was verified.
+        if let waiting {
+            let isLocked = (try? waiting.file.tryLock(exclusive: false)) ?? true
+            guard isLocked, try !waiting.file.hasHoles else {
+                throw .supersededByAnotherProcess(id, in: layout)
+            }
+        }
+        defer { waiting?.file.unlock() }
         do throws(VaultError) { try move.commit() } catch {
             throw error.category == .missing ? .supersededByAnotherProcess(id, in: layout) : error
         }

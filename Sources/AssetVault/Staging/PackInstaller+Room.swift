@@ -30,6 +30,12 @@ extension PackInstaller {
             try FileSystem.sameFileSystem(path, layout.permanent),
             let sealed = try? ConsumablePack(file, openedSize: pack.openedSize, at: path)
         else { return nil }
+        // A process that moves the file locks it, too (``VerifiedMove``): what it has moved is no longer given up.
+        if isWaiting {
+            guard try sealed.file.file.tryLock(exclusive: true),
+                try FileSystem.status(of: path)?.isSameFile(as: sealed.file.file.status()) == true
+            else { throw .supersededByAnotherProcess(pack.id, in: layout) }
+        }
         return try sealed.room(for: rest) < rest ? sealed : nil
     }
 }

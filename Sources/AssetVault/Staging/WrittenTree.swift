@@ -29,8 +29,10 @@ struct WrittenTree: ~Copyable {
             try await arriving.writer.finish(giving: sealed, progress: progress)
             // Before the lock is taken: this may last.
             do throws(VaultError) { try arriving.folder.synchronizeFileSystem() } catch {
-                // Unsaved bytes can still be read, and a second attempt to save them would report success.
-                if sealed == nil { arriving.discard() } else { try arriving.writer.removeUnsaved() }
+                // Unsaved bytes can still be read, and a second attempt to save them would report success. Of a pack that waits, an
+                // earlier attempt may have freed pieces, which only the tree has.
+                let mayBeFreed = sealed != nil || source.pack.file.path == layout.waitingPack(pack)
+                if mayBeFreed { try arriving.writer.removeUnsaved() } else { arriving.discard() }
                 throw error
             }
             return WrittenTree(.arriving(arriving), tailFile)

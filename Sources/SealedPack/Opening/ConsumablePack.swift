@@ -25,16 +25,18 @@ public struct ConsumablePack: Sendable {
                 .unwritable, "\(problem), so it can't be given up while it is opened", at: path.string,
                 remedy: "keep it, or open a copy of it that is a file of its own")
         }
-        guard let found = try FileSystem.status(of: path), found.kind == .file,
-            try found.isSameFile(as: pack.file.status())
-        else { throw refuse("it is not a file, or another one by now") }
+        guard try FileSystem.status(of: path)?.kind == .file else { throw refuse("it is not a file") }
+        // What was opened is looked at, not the name: another process may give that to another file.
+        let opened = OpenFileReference(try OpenFile(updating: path))
+        let found = try opened.file.status()
+        guard try found.isSameFile(as: pack.file.status()) else { throw refuse("it is another file by now") }
         guard found.isOfThisUser else { throw refuse("the pack is another user's") }
         guard found.hardLinks == 1 else { throw refuse("the pack has other names") }
         guard pack.bases == nil, try !FileSystem.exists(PiecePlaces.path(beside: path)) else {
             throw refuse("the pack rests on other files")
         }
-        file = OpenFileReference(try OpenFile(updating: path))
-        let size = try file.file.status().size
+        file = opened
+        let size = found.size
         pieces = PackLayout.piecesOffset..<pack.footer.layout.indexOffset
         batch = min(24 << 20, openedSize / 16)
         // Behind the end there is nothing to free.

@@ -45,7 +45,7 @@ public final class TreeWriter: Sendable {
         var isLinked: [Bool] = []
         /// By piece.
         var isWritten: [Bool]
-        /// The first pieces that are known to be on the disk; nil before that is known.
+        /// The first pieces that are known to be on the disk; nil until this writer has saved the tree.
         var savedCount: Int?
         /// Files of several pieces that were used last.
         private var recent: [(entry: Int, file: OpenFileReference)] = []
@@ -281,21 +281,25 @@ public final class TreeWriter: Sendable {
     /// - Parameter end: the first piece that is not written; nil where all are.
     private func giveUp(_ sealed: ConsumablePack, upTo end: Int?) throws(VaultError) {
         let end = end ?? catalog.pieceCount
-        guard end > 0 else { return }
         do throws(VaultError) { try root.synchronizeFileSystem() } catch {
             try removeUnsaved()
             throw error
         }
         tree.withLock { $0.savedCount = end }
+        guard end > 0 else { return }
         try sealed.free(upTo: source.end(ofPiece: end - 1))
     }
 
-    /// Removes what was written since the tree was last saved, of a tree that could not be saved: it can still be read, and a second
-    /// attempt to save it would report success.
+    /// Removes what was written since the last save, after a save failed. Those bytes can still be read, but may not be on the disk, and a
+    /// second save would report success. Pieces that were freed in the sealed file stay: they were saved before.
     package func removeUnsaved() throws(VaultError) {
+        let firstElsewhere = (0..<catalog.pieceCount).first { number in
+            basis?.has(piece: number) == true || (try? source.plaintext(ofPiece: number)) != nil
+        }
         try tree.withLock { (tree) throws(VaultError) in
             tree.closeFiles()
-            guard let count = tree.savedCount, count < catalog.pieceCount else { return }
+            let count = tree.savedCount ?? firstElsewhere ?? catalog.pieceCount
+            guard count < catalog.pieceCount else { return }
             let saved = catalog.pieceRange(count).lowerBound
             for index in catalog.firstEntry(endingAfter: saved)..<catalog.entryCount where !tree.isLink(index)
             {

@@ -16,8 +16,10 @@ struct ConsumingOpening {
         }
         let sealed = try ConsumablePack(
             source.pack, openedSize: source.catalog.contentLength, at: pack)
-        guard try sealed.file.file.tryLock(exclusive: true) else { throw isBusy(pack) }
-        if try await isComplete(source) { return try remove() }
+        guard try sealed.file.file.tryLock(exclusive: true), try isStillThere(sealed) else {
+            throw isBusy(pack)
+        }
+        if try await isComplete(source) { return try remove(sealed) }
         try OutputCheck.requireNewFolder(target)
         let unfinished = target.removingLastComponent().appending(".assetvault-\(source.identity).opening")
         try makeFolder(unfinished)
@@ -33,13 +35,13 @@ struct ConsumingOpening {
             try tree.commit(
                 to: target, permissions: Umask.current.applied(to: 0o755), replacingEmptyFolder: true)
         } catch {
-            throw unfinishedError(error, in: unfinished)
+            throw tree.writer.progress.done > 0 ? unfinishedError(error, in: unfinished) : error
         }
-        try remove()
+        try remove(sealed)
     }
 
-    /// Whether an earlier run was killed when only the pack was left to remove. Nobody else may have put the files there, so they are
-    /// saved again.
+    /// Whether an earlier run was killed when only the pack was left to remove. The files may be a copy that was not saved, so they are saved
+    /// again.
     private func isComplete(_ source: OpenPack) async throws(VaultError) -> Bool {
         guard source.catalog.contentLength > 0,
             try FileSystem.status(of: target, followingLinks: true)?.kind == .folder,
@@ -56,8 +58,14 @@ struct ConsumingOpening {
         try parent.synchronize()
     }
 
+    /// Whether the name still is that of the file: another one may have got it since.
+    private func isStillThere(_ sealed: ConsumablePack) throws(VaultError) -> Bool {
+        try FileSystem.status(of: pack)?.isSameFile(as: sealed.file.file.status()) == true
+    }
+
     /// After the folder has its name durably.
-    private func remove() throws(VaultError) {
+    private func remove(_ sealed: ConsumablePack) throws(VaultError) {
+        guard try isStillThere(sealed) else { return }
         try FileSystem.removeFile(pack)
         try Folder(holding: pack).synchronize()
     }
@@ -69,7 +77,8 @@ struct ConsumingOpening {
     }
 
     private func unfinishedError(_ error: VaultError, in unfinished: FilePath) -> VaultError {
-        let problem = "\(error.problem); what was freed of the pack is now only in \(unfinished.string)"
+        let problem =
+            "\(error.problem); keep \(unfinished.string): it has the pieces that were freed in the pack"
         guard error.category == .corrupt else { return error.with(problem: problem) }
         return error.with(
             problem: problem,

@@ -18,7 +18,8 @@ struct Open: LongCommand {
 
             EXAMPLE
               assetvault open level-one.avpack -o level-one --keys file:vault.jwks
-              assetvault open level-one.avpack -o level-one --consume --keys file:vault.jwks
+              assetvault open level-one.avpack -o level-one --consume \\
+                --keys file:vault.jwks
               assetvault open level-one.avpack --tar - --keys file:vault.jwks | tar t
             """)
 
