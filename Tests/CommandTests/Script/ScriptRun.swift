@@ -172,7 +172,9 @@ struct ScriptRun {
     /// Runs a program of the PATH, or `assetvault`.
     private mutating func execute(_ words: ArraySlice<String>) async throws {
         guard let name = words.first else { throw ScriptFailure("a command is missing") }
-        let program = name == "assetvault" ? try Command.path.string : name
+        // Only the debug build can kill itself at a step.
+        let command = environment["ASSETVAULT_FAIL_POINT"] == nil ? try Command.path : try Command.debugPath
+        let program = name == "assetvault" ? command.string : name
         var all = (name == "assetvault" ? clock : []) + [program] + words.dropFirst()
         if let umask { all = Command.shell("umask 0\(String(umask, radix: 8)); exec \"$@\"") + all }
         last = try await Tool.run(all, input: input, environment: environment, workingDirectory: folder.path)
