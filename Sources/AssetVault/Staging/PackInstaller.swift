@@ -177,8 +177,7 @@ struct PackInstaller: Sendable {
         guard let versions = try VersionFolder(of: pack.id, in: layout) else {
             throw .supersededByAnotherProcess(pack.id, in: layout)
         }
-        var change = try PackTransaction(locked: pack.id, in: store)
-        try change.followFiles()
+        var change = try PackTransaction.following(pack.id, in: store)
         let awaitsOthers = sets.contains(pack) && change.record.loaded?.pack.sha256 != pack.sha256
         guard change.apply(.decided(pack, listedBy: listing)) else {
             try removeSuperseded(by: change.record, of: pack.id, in: versions)
@@ -217,9 +216,7 @@ struct PackInstaller: Sendable {
         try await store.withLock { () throws(VaultError) in
             var versions: [PackID: VersionName] = [:]
             for pack in packs {
-                var change = try PackTransaction(locked: pack.id, in: store)
-                try change.followFiles()
-                let record = change.record
+                let record = try PackTransaction.following(pack.id, in: store).record
                 if record.isRemoved || record.loaded?.pack.sha256 == pack.sha256 { continue }
                 guard let ready = record.ready?.version, ready.pack.sha256 == pack.sha256 else {
                     return false
@@ -237,8 +234,7 @@ struct PackInstaller: Sendable {
     }
 
     private func recordSwitch(of pack: PackManifest) throws(VaultError) {
-        var change = try PackTransaction(locked: pack.id, in: store)
-        try change.followFiles()
+        var change = try PackTransaction.following(pack.id, in: store)
         if !space.kept.keeps(after: pack), let versions = try VersionFolder(of: pack.id, in: layout) {
             try removeSuperseded(by: change.record, of: pack.id, in: versions)
         }

@@ -38,9 +38,7 @@ struct PackRemoval: Sendable {
         let workMark = try store.unfinishedWork.begin()
         defer { withExtendedLifetime(workMark) {} }
         try await store.withLock { () throws(VaultError) in
-            var change = try PackTransaction(locked: id, in: store)
-            try change.followFiles()
-            let record = change.record
+            let record = try PackTransaction.following(id, in: store).record
             guard !record.isRemoved else { return }
             let waits = try !store.waiting(id).digests().isEmpty
             guard waits || record.loaded != nil || record.arriving != nil else { return }
@@ -108,8 +106,7 @@ struct PackRemoval: Sendable {
         defer { withExtendedLifetime(workMark) {} }
         try await store.withLock { () throws(VaultError) in
             for id in withdrawn {
-                var change = try PackTransaction(locked: id, in: store)
-                try change.followFiles()
+                var change = try PackTransaction.following(id, in: store)
                 guard change.record.ready != nil, change.apply(.withdrawn(by: view.version)) else { continue }
                 try change.save()
                 let record = change.record

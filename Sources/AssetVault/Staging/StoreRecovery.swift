@@ -4,8 +4,8 @@ import UpdateFramework
 import VaultBase
 import VaultFileSystem
 
-/// Brings a store into a consistent state after a process died. All packs are recovered only where a process left its mark (``UnfinishedWork``); without one, an app recovers the packs whose versions
-/// are in access alone.
+/// Brings a store into a consistent state after a process died. All packs are recovered only if a process left its mark
+/// (``UnfinishedWork``). Otherwise an app recovers only the packs whose versions are in access.
 struct StoreRecovery: Sendable {
     let store: StoreAccess
 

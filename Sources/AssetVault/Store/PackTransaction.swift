@@ -19,6 +19,13 @@ struct PackTransaction: ~Copyable {
             }
     }
 
+    /// The same, with the record as ``followFiles()`` corrects it.
+    static func following(_ id: PackID, in store: StoreAccess) throws(VaultError) -> PackTransaction {
+        var change = try PackTransaction(locked: id, in: store)
+        try change.followFiles()
+        return change
+    }
+
     /// The same for a pack that is to be removed: a record or a folder that can't be read must not keep it.
     init(removing id: PackID, in store: StoreAccess) {
         (self.id, self.store) = (id, store)

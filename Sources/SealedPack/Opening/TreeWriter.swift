@@ -293,12 +293,9 @@ public final class TreeWriter: Sendable {
     /// Removes what was written since the last save, after a save failed. Those bytes can still be read, but may not be on the disk, and a
     /// second save would report success. Pieces that were freed in the sealed file stay: they were saved before.
     package func removeUnsaved() throws(VaultError) {
-        let firstElsewhere = (0..<catalog.pieceCount).first { number in
-            basis?.has(piece: number) == true || (try? source.plaintext(ofPiece: number)) != nil
-        }
+        let count = tree.withLock { $0.savedCount } ?? firstPieceElsewhere
         try tree.withLock { (tree) throws(VaultError) in
             tree.closeFiles()
-            let count = tree.savedCount ?? firstElsewhere ?? catalog.pieceCount
             guard count < catalog.pieceCount else { return }
             let saved = catalog.pieceRange(count).lowerBound
             for index in catalog.firstEntry(endingAfter: saved)..<catalog.entryCount where !tree.isLink(index)
@@ -313,6 +310,13 @@ public final class TreeWriter: Sendable {
                 }
             }
         }
+    }
+
+    /// The first piece that is in the pack's file or in a tree of the basis. Many are opened to find it after many were freed.
+    private var firstPieceElsewhere: Int {
+        (0..<catalog.pieceCount).first { number in
+            basis?.has(piece: number) == true || (try? source.plaintext(ofPiece: number)) != nil
+        } ?? catalog.pieceCount
     }
 
     /// Makes an entry without bytes, and gives a file of several pieces its permissions.

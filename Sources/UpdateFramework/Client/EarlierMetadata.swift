@@ -241,11 +241,10 @@ extension MetadataStore {
     /// Notes that all of a state can be read here. The last such state stays among the earlier states if a later state has data
     /// that can't be read yet, such as encrypted names. A failure is harmless: loaded packs stay.
     public func noteReadable(_ chain: TrustChain) async {
-        let digest = chain.snapshot.digest
-        guard earlier.readableSnapshot != digest else { return }
+        guard !isNotedReadable(chain) else { return }
         try? await locked { () throws(VaultError) in
             guard try stored(.timestamp) == chain.timestamp.bytes else { return }
-            try earlier.noteReadable(digest)
+            try earlier.noteReadable(chain.snapshot.digest)
         }
         await removeEarlier(supersededBy: chain)
     }
