@@ -12,6 +12,11 @@ final class HTTPClients: Sendable {
     /// Limits memory: redirects may lead to any number of hosts.
     private static let limit = 32
 
+    /// Bytes that are read of a connection at a time. Over fast lines a quarter of NIO's system calls and task switches, which took a tenth
+    /// of the time of a download over loopback.
+    private static let reading = AdaptiveRecvByteBufferAllocator(
+        minimum: 1 << 10, initial: 16 << 10, maximum: 256 << 10)
+
     let configuration: HTTPClient.Configuration
     /// By host name; empty for everything else.
     private let clients = Mutex<[String: HTTPClient]>([:])
@@ -31,6 +36,7 @@ final class HTTPClients: Sendable {
             let check = name.isEmpty ? nil : HostCertificate.check(for: name)
             configuration.http1_1ConnectionDebugInitializer = { channel in
                 let added = ResponseStatusCheck.add(to: channel).flatMap { SurplusCheck.add(to: channel) }
+                    .flatMap { channel.setOption(.recvAllocator, value: Self.reading) }
                 guard let check else { return added }
                 return added.flatMap { check(channel) }
             }

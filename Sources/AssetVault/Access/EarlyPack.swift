@@ -159,16 +159,9 @@ extension PackDownload {
         var assembly = try PackAssembly(own, of: pack)
         _ = try await assembly.verifyTail()
         for part in file.parts where assembly.isTailUnverified { try await assembly.takeTail(of: part) }
-        while true {
-            if !assembly.isTailUnverified, let reusable {
-                self.reusable = nil
-                assembly.leaveOut { !pieces.contains($0) }
-                var others = reusable.sources(with: try assembly.missingPieces())
-                try await assembly.reuse(from: { others.next() }, progress: { _ in })
-            }
-            guard try assembly.wanted() != nil else { return }
-            try await transfer(into: &assembly) { _ in }
-        }
+        try await fill(
+            &assembly, progress: { _ in },
+            begin: { _, assembly throws(VaultError) in assembly.leaveOut { !pieces.contains($0) } })
     }
 }
 

@@ -43,17 +43,10 @@ struct PackDownload {
         _ = try await assembly.verifyTail()
         // The progress of a pack that is opened as it comes includes the pieces of its tree: it is reported once these are known.
         if reusable?.basis == nil || assembly.isTailUnverified { progress(assembly.presentLength) }
-        while true {
-            try await requireOwnership()
-            if !assembly.isTailUnverified, let reusable {
-                self.reusable = nil
-                (basis, tree, bases) = try await beginResting(reusable, &assembly)
-                progress(assembly.presentLength)
-                var others = reusable.sources(with: try assembly.missingPieces())
-                try await assembly.reuse(from: { others.next() }, progress: progress)
-            }
-            guard try assembly.wanted() != nil else { break }
-            try await transfer(into: &assembly, progress: progress)
+        let download = self
+        try await fill(&assembly, progress: progress) { reusable, assembly throws(VaultError) in
+            (basis, tree, bases) = try await download.beginResting(reusable, &assembly)
+            progress(assembly.presentLength)
         }
         let isWhole = !assembly.isPartial
         // A file whose pieces go into a tree is removed afterwards, so it is not saved.
@@ -71,6 +64,27 @@ struct PackDownload {
         let finished = try file.finish(lockedFile)
         StagingStep.downloadNamed.reached()
         return ArrivedPack(finished, basis: basis)
+    }
+
+    /// Brings index and catalog, and then the pieces that are wanted: from other packs of the store, else from the host.
+    ///
+    /// - Parameter begin: called once with the packs of the store, after the tail is verified and before pieces are brought; it may leave
+    ///   some out.
+    mutating func fill(
+        _ assembly: inout PackAssembly, progress: (UInt64) -> Void,
+        begin: (ReusablePieces, inout PackAssembly) async throws(VaultError) -> Void
+    ) async throws(VaultError) {
+        while true {
+            try await requireOwnership()
+            if !assembly.isTailUnverified, let reusable {
+                self.reusable = nil
+                try await begin(reusable, &assembly)
+                var others = reusable.sources(with: try assembly.missingPieces())
+                try await assembly.reuse(from: { others.next() }, progress: progress)
+            }
+            guard try assembly.wanted() != nil else { return }
+            try await transfer(into: &assembly, progress: progress)
+        }
     }
 
     /// Once the tail is verified: what the pack rests on is not downloaded, and the other pieces are opened as they come, where there is
@@ -103,7 +117,7 @@ struct PackDownload {
 
     /// Requests what is wanted, the tail alone and then pieces. On far lines most of the time passes between a request and its response,
     /// so the next ones are made meanwhile. Ends at the first failure, and recovers from it.
-    mutating func transfer(
+    private mutating func transfer(
         into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(VaultError) {
         let remote = remote
@@ -166,71 +180,6 @@ struct PackDownload {
     private mutating func noteProgress(of assembly: borrowing PackAssembly, receivedBefore before: UInt64) {
         let count = assembly.receivedLength
         if count > before { sources.noteProgress(count - before) }
-    }
-}
-
-/// A pack that needs nothing of a host any more, in a file of ephemeral or shared storage.
-struct ArrivedPack: Sendable {
-    let file: OpenFileReference
-    /// False for a file whose other pieces are in trees or in bases.
-    let isWhole: Bool
-    /// What the pack takes from trees when it is opened; nil where these were not looked at.
-    let basis: TreeBasis?
-    /// What it was opened into while it was downloaded; nil where all its pieces are in the file or in the trees of the basis.
-    let tree: ArrivingTree?
-    /// The earlier versions that it rests on; nil for none.
-    let bases: PieceBases?
-
-    init(
-        _ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil, tree: ArrivingTree? = nil,
-        bases: PieceBases? = nil
-    ) {
-        (self.file, self.isWhole, self.basis, self.tree) = (file, isWhole, basis, tree)
-        self.bases = bases
-    }
-
-    /// Whether it needs no tree, so that it can be kept as it is.
-    var canStaySealed: Bool { isWhole || bases != nil }
-
-    func packFile(of pack: PackManifest) throws(VaultError) -> PackFile {
-        PackFile(try PackFile(file, as: pack, named: pack.id.description), on: bases)
-    }
-
-    /// Whether the file can rest on bases in another folder, too: it is renamed, or the file system there has holes.
-    func canRest(in folder: FilePath) throws(VaultError) -> Bool {
-        if bases == nil { return true }
-        if try FileSystem.sameFileSystem(file.file.path, folder) { return true }
-        let probe = try OpenFile(namelessIn: folder)
-        try probe.truncate(to: 1 << 20)
-        return try probe.hasHoles
-    }
-
-    /// The whole pack, in a file that has its index and catalog.
-    func completed(in file: OpenFileReference, of pack: PackManifest) async throws(VaultError) -> ArrivedPack
-    {
-        var assembly = try PackAssembly(file, of: pack)
-        _ = try await assembly.verifyTail()
-        var source: PackFile? = try packFile(of: pack)
-        try await assembly.reuse(from: { source.take() }, progress: { _ in })
-        guard !assembly.isTailUnverified, !assembly.hasMissingPieces else {
-            throw VaultError(
-                .corrupt, "what it rests on has changed", at: pack.id.description, remedy: "fetch the pack")
-        }
-        _ = try assembly.finish()
-        return ArrivedPack(file)
-    }
-
-    /// Before the file gets its name beside its bases: without its places it would have holes. Throws `.corrupt` where a base is no
-    /// longer there.
-    func savePlaces(beside target: FilePath, of pack: PackManifest) throws(VaultError) {
-        guard let bases, bases.folder == target.removingLastComponent() else {
-            return try FileSystem.discard(PiecePlaces.path(beside: target))
-        }
-        guard bases.areThere else {
-            throw VaultError(
-                .corrupt, "a version that it rests on was removed", at: target.string, remedy: "try again")
-        }
-        try bases.places.save(beside: target, of: try packFile(of: pack))
     }
 }
 

@@ -82,7 +82,7 @@ import VaultFileSystem
             // The tail.
             switch (request.earlier, host) {
             case (0, .near), (1, .failing): return .file
-            case (0, .slow): return .changed { $0.pace = ($0.body.count / 3 + 1, .milliseconds(1_100)) }
+            case (0, .slow): return .changed { $0.pace = ($0.body.count / 3 + 1, .milliseconds(1_600)) }
             case (0, .failing): return .status(503)
             default: break
             }

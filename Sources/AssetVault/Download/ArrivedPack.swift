@@ -1,0 +1,69 @@
+import SealedPack
+import SystemPackage
+import VaultBase
+import VaultFileSystem
+
+/// A pack that needs nothing of a host any more, in a file of ephemeral or shared storage.
+struct ArrivedPack: Sendable {
+    let file: OpenFileReference
+    /// False for a file whose other pieces are in trees or in bases.
+    let isWhole: Bool
+    /// What the pack takes from trees when it is opened; nil where these were not looked at.
+    let basis: TreeBasis?
+    /// What it was opened into while it was downloaded; nil where all its pieces are in the file or in the trees of the basis.
+    let tree: ArrivingTree?
+    /// The earlier versions that it rests on; nil for none.
+    let bases: PieceBases?
+
+    init(
+        _ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil, tree: ArrivingTree? = nil,
+        bases: PieceBases? = nil
+    ) {
+        (self.file, self.isWhole, self.basis, self.tree) = (file, isWhole, basis, tree)
+        self.bases = bases
+    }
+
+    /// Whether it needs no tree, so that it can be kept as it is.
+    var canStaySealed: Bool { isWhole || bases != nil }
+
+    func packFile(of pack: PackManifest) throws(VaultError) -> PackFile {
+        PackFile(try PackFile(file, as: pack, named: pack.id.description), on: bases)
+    }
+
+    /// Whether the file can rest on bases in another folder, too: it is renamed, or the file system there has holes.
+    func canRest(in folder: FilePath) throws(VaultError) -> Bool {
+        if bases == nil { return true }
+        if try FileSystem.sameFileSystem(file.file.path, folder) { return true }
+        let probe = try OpenFile(namelessIn: folder)
+        try probe.truncate(to: 1 << 20)
+        return try probe.hasHoles
+    }
+
+    /// The whole pack, in a file that has its index and catalog.
+    func completed(in file: OpenFileReference, of pack: PackManifest) async throws(VaultError) -> ArrivedPack
+    {
+        var assembly = try PackAssembly(file, of: pack)
+        _ = try await assembly.verifyTail()
+        var source: PackFile? = try packFile(of: pack)
+        try await assembly.reuse(from: { source.take() }, progress: { _ in })
+        guard !assembly.isTailUnverified, !assembly.hasMissingPieces else {
+            throw VaultError(
+                .corrupt, "what it rests on has changed", at: pack.id.description, remedy: "fetch the pack")
+        }
+        _ = try assembly.finish()
+        return ArrivedPack(file)
+    }
+
+    /// Before the file gets its name beside its bases: without its places it would have holes. Throws `.corrupt` where a base is no
+    /// longer there.
+    func savePlaces(beside target: FilePath, of pack: PackManifest) throws(VaultError) {
+        guard let bases, bases.folder == target.removingLastComponent() else {
+            return try FileSystem.discard(PiecePlaces.path(beside: target))
+        }
+        guard bases.areThere else {
+            throw VaultError(
+                .corrupt, "a version that it rests on was removed", at: target.string, remedy: "try again")
+        }
+        try bases.places.save(beside: target, of: try packFile(of: pack))
+    }
+}
