@@ -146,9 +146,6 @@ public enum InheritedSecrets {
     /// The names of the variables.
     public static var variables: Set<String> { places.withLock { $0.variables } }
 
-    /// Whether standard input was read for a secret, so that a program gets an empty one.
-    public static var isStandardInputTaken: Bool { places.withLock { $0.descriptors.contains(STDIN_FILENO) } }
-
     /// Unsets the variables, and has `exec` close the descriptors. Standard input, which programs expect to be open, becomes
     /// empty.
     fileprivate static func withhold() throws(VaultError) {

@@ -28,14 +28,11 @@ struct TrustedRootOption: ParsableArguments {
     /// - Throws: `usage` for a file that is no root.
     static func root(at path: FilePath) throws(VaultError) -> VerifiedRoot {
         do throws(VaultError) {
-            let bytes = try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
             return try VerifiedRoot(
-                pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: path.string))
+                trustedRootFile: DurableFile.read(path, limit: MetadataRole.root.sizeLimit), at: path.string)
         } catch {
             guard error.category == .corrupt || error.category == .untrusted else { throw error }
-            throw VaultError(
-                .usage, "it is not a site's root file: \(error.problem)", at: path.string,
-                remedy: "use the file trusted-root.json of the site's publisher")
+            throw error.with(.usage)
         }
     }
 }

@@ -50,7 +50,7 @@ struct UploadedSite {
         let hostedRoots = try metadata.unbroken(hosted.roots)
         try await hosted.fetch([MetadataRole.timestamp.fileName] + hostedRoots.map(\.hostedName))
         for root in hostedRoots {
-            try metadata.requireSame(root.hostedName, .root)
+            try metadata.requireSameBeginning(root.hostedName, .root)
         }
         guard let roots = try await RootHistory(fromFirstRootOf: metadata)?.roots, let newest = roots.last
         else {
@@ -198,7 +198,7 @@ extension UploadedSite {
                 writes.append((name, .new))
                 continue
             }
-            try metadata.requireSame(hostedName, role)
+            try metadata.requireSameBeginning(hostedName, role)
             // The beginning of ours is what an interrupted upload left.
             if try hosted.folder.metadata(named: hostedName, limit: role.sizeLimit) != ours {
                 writes.append((name, .repairing))
