@@ -3,7 +3,6 @@ import Synchronization
 public import UpdateFramework
 public import VaultBase
 import VaultCrypto
-import VaultFileSystem
 public import VaultSite
 
 /// The app's role: fetches the packs of a site, verifies them, opens them with injected keys and keeps them ready for use.

@@ -1,5 +1,4 @@
 import SealedPack
-import VaultBase
 import VaultTransport
 
 /// The use of a policy's limits by the packs of a plan.

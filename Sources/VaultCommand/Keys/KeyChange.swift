@@ -1,10 +1,8 @@
 import ArgumentParser
-import SealedPack
 import SystemPackage
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
-import VaultSite
 
 struct KeysRekey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,6 @@ import ArgumentParser
 import SealedPack
 import VaultAuthoring
 import VaultBase
-import VaultCrypto
 import VaultSite
 
 struct KeysReseal: LongCommand {

@@ -4,7 +4,6 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultBase
-import VaultCrypto
 import VaultSite
 
 struct Plan: LongCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import SealedPack
 import SystemPackage
-import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultSite

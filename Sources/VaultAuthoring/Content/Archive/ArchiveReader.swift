@@ -1,6 +1,5 @@
 import CVaultArchive
 import Glibc
-import SealedPack
 import VaultBase
 
 /// A libarchive reader with exactly one format and at most one filter.

@@ -3,7 +3,6 @@ import SealedPack
 import SystemPackage
 import VaultBase
 import VaultFileSystem
-import VaultTransport
 
 /// A folder on this machine, or one that is mounted. Every file appears whole and durable, or not at all.
 struct FolderDestination: UploadDestination {

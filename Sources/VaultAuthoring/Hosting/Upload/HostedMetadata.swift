@@ -1,7 +1,6 @@
 import SystemPackage
 import UpdateFramework
 import VaultBase
-import VaultFileSystem
 
 /// A copy of a destination's metadata, as far as an upload needs it, in a folder that is removed afterwards.
 struct HostedMetadata {

@@ -1,8 +1,6 @@
 import Foundation
-import SealedPack
 public import SystemPackage
 public import VaultBase
-import VaultFileSystem
 import VaultTransport
 
 /// Where a site is uploaded to. Files are named relative to the site, such as `metadata/timestamp.json`.

@@ -1,7 +1,6 @@
 public import SealedPack
 import UpdateFramework
 public import VaultBase
-import VaultSite
 
 /// Gives held packs to all for whom they are declared, in all channels at once. Only metadata changes: clients that have downloaded the
 /// packs open what they have.
