@@ -65,6 +65,12 @@ struct RelistingOptions: ParsableArguments {
 
     @Flag(help: "Print a report as JSON.")
     var json = false
+
+    func request() throws(VaultError) -> AuthorRequest {
+        var request = try keys.request(at: host)
+        request.isDryRun = dryRun
+        return request
+    }
 }
 
 /// The allowed hosts, and how they are reached.

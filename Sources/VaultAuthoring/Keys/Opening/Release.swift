@@ -20,11 +20,6 @@ public struct Release: Sendable {
         try await vault.carryOut(request, release)
     }
 
-    /// Reports what ``run(in:)`` would do; no file of the vault changes.
-    public func preview(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
-        try await vault.rehearse(request, release)
-    }
-
     private func release(
         in session: AuthorSession, into output: ProposedChange.Output
     ) async throws(VaultError) -> KeyChangeReport {
