@@ -199,14 +199,7 @@ extension PackNames {
 extension PackNames.SealedKey {
     fileprivate init(parsing json: JSONObject, place: String) throws(VaultError) {
         let id = try ContentKeyID(try json.string("id", at: place), place: place)
-        let values = try json.array("slots", at: place)
-        var slots: [KeySlot] = []
-        for value in values {
-            if let slot = try KeySlot(parsing: try value.asObject(at: place), place: place) {
-                slots.append(slot)
-            }
-        }
-        self.init(id: id, slots: slots)
+        self.init(id: id, slots: try KeySlot.slots(parsing: json.array("slots", at: place), place: place))
     }
 }
 

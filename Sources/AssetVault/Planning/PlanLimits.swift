@@ -89,18 +89,13 @@ private struct ByteCount {
 
     init(limit: UInt64?) { self.limit = limit }
 
-    mutating func add(_ bytes: UInt64) { used = sum(with: bytes) }
+    mutating func add(_ bytes: UInt64) { used.saturatingAdd(bytes) }
 
     mutating func subtract(_ bytes: UInt64) { used -= min(bytes, used) }
 
     /// The limit, if this many more bytes would exceed it.
     func limitExceeded(adding bytes: UInt64) -> UInt64? {
-        limit.flatMap { sum(with: bytes) > $0 ? $0 : nil }
-    }
-
-    private func sum(with bytes: UInt64) -> UInt64 {
-        let (sum, overflows) = used.addingReportingOverflow(bytes)
-        return overflows ? .max : sum
+        limit.flatMap { used.saturatingAdding(bytes) > $0 ? $0 : nil }
     }
 }
 
@@ -111,8 +106,6 @@ extension PackManifest {
     /// Disk space of the opened pack: its bytes, and one block for each file and folder. Both numbers are signed, so
     /// that millions of empty files do not evade a limit.
     var installedSize: UInt64 {
-        let entries = UInt64(entryCount) * Self.entrySize
-        let (sum, overflows) = openedSize.addingReportingOverflow(entries)
-        return overflows ? .max : sum
+        openedSize.saturatingAdding(UInt64(entryCount) * Self.entrySize)
     }
 }

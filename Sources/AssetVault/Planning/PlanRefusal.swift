@@ -68,7 +68,8 @@ extension PlanRefusal {
                 + "\(isEssential ? "essential installed" : "installed") size of \(limit)"
         case .noAllowedSource(let sources):
             sources.isEmpty
-                ? "there is no source to download it from" : "packs may not come from \(Self.list(sources))"
+                ? "there is no source to download it from"
+                : "packs may not come from \(sources.map(\.description).listed(upTo: 3))"
         }
     }
 
@@ -80,9 +81,5 @@ extension PlanRefusal {
         case .noAllowedSource(let sources):
             sources.isEmpty ? "name a source" : "allow one of these hosts, or give a source on an allowed one"
         }
-    }
-
-    private static func list(_ sources: [SiteLocation]) -> String {
-        sources.map(\.description).listed(upTo: 3)
     }
 }
