@@ -1,4 +1,6 @@
+public import SystemPackage
 public import VaultBase
+import VaultFileSystem
 
 /// The root of trust: it names the keys of all roles, its own included (TUF section 4.3).
 public struct VerifiedRoot: VerifiedMetadata {
@@ -18,13 +20,26 @@ public struct VerifiedRoot: VerifiedMetadata {
     }
 
     /// Trusts a root file given by the user. Throws `.untrusted`, with the file to use instead, when it is none.
-    public init(trustedRootFile bytes: [UInt8], at place: String = "trusted root") throws(VaultError) {
+    public init(trustedRootFile bytes: [UInt8]) throws(VaultError) {
+        try self.init(at: "trusted root") { bytes }
+    }
+
+    /// The same for a file on this machine.
+    public init(trustedRootFile path: FilePath) throws(VaultError) {
+        try self.init(at: path.string) { () throws(VaultError) in
+            try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
+        }
+    }
+
+    private init(at place: String, reading file: () throws(VaultError) -> [UInt8]) throws(VaultError) {
         do throws(VaultError) {
+            let bytes = try file()
             guard bytes.count <= MetadataRole.root.sizeLimit else {
                 throw VaultError.oversized(limit: MetadataRole.root.sizeLimit, at: place)
             }
             try self.init(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
         } catch {
+            guard error.category == .corrupt || error.category == .untrusted else { throw error }
             throw VaultError(
                 .untrusted, "it is not a site's root file: \(error.problem)", at: place,
                 remedy: "use the file trusted-root.json of the site's publisher")

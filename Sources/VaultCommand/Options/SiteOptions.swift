@@ -27,11 +27,8 @@ struct TrustedRootOption: ParsableArguments {
 
     /// - Throws: `usage` for a file that is no root.
     static func root(at path: FilePath) throws(VaultError) -> VerifiedRoot {
-        do throws(VaultError) {
-            return try VerifiedRoot(
-                trustedRootFile: DurableFile.read(path, limit: MetadataRole.root.sizeLimit), at: path.string)
-        } catch {
-            guard error.category == .corrupt || error.category == .untrusted else { throw error }
+        do throws(VaultError) { return try VerifiedRoot(trustedRootFile: path) } catch {
+            guard error.category == .untrusted else { throw error }
             throw error.with(.usage)
         }
     }
