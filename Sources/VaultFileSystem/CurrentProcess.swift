@@ -137,23 +137,20 @@ extension VaultError {
 ///
 /// Sources of keys and passphrases note them here, so that none is forgotten where a program is started.
 public enum InheritedSecrets {
-    private static let places = Mutex<(variables: Set<String>, descriptors: Set<Int32>)>(([], []))
+    private static let noted = Mutex<(variables: Set<String>, descriptors: Set<Int32>)>(([], []))
 
-    public static func note(variable: String) { places.withLock { _ = $0.variables.insert(variable) } }
+    public static func note(variable: String) { noted.withLock { _ = $0.variables.insert(variable) } }
 
-    public static func note(descriptor: Int32) { places.withLock { _ = $0.descriptors.insert(descriptor) } }
+    public static func note(descriptor: Int32) { noted.withLock { _ = $0.descriptors.insert(descriptor) } }
 
     /// The names of the variables.
-    public static var variables: Set<String> { places.withLock { $0.variables } }
-
-    /// Whether standard input was read for a secret, so that a program gets an empty one.
-    public static var isStandardInputTaken: Bool { places.withLock { $0.descriptors.contains(STDIN_FILENO) } }
+    public static var variables: Set<String> { noted.withLock { $0.variables } }
 
     /// Unsets the variables, and has `exec` close the descriptors. Standard input, which programs expect to be open, becomes
     /// empty.
     fileprivate static func withhold() throws(VaultError) {
         for name in variables { _ = unsafe unsetenv(name) }
-        for number in places.withLock({ $0.descriptors }) {
+        for number in noted.withLock({ $0.descriptors }) {
             if number == STDIN_FILENO {
                 let empty = try OpenFile(device: "/dev/null")
                 try check(vault_replace(empty.descriptor, number), .reading, "close it", "standard input")

@@ -60,8 +60,8 @@ extension VaultError {
             (.missing, text(of: code), "check the path")
         case (ELOOP, _):
             (
-                .corrupt, "it is a symbolic link, or its path has too many",
-                "replace the link by what it points to"
+                .corrupt, "it is a symbolic link, or links on its path are too many or lead in a circle",
+                "replace the link by what it should lead to"
             )
         case (EXDEV, _):
             (.io, "the two paths are on different file systems", "copy it instead")

@@ -1,4 +1,5 @@
 public import SealedPack
+public import UpdateFramework
 public import VaultBase
 
 /// What the packs of a site with opaque names are called, with their tags and traits. Publicly each has a keyed digest for a name and
@@ -198,13 +199,40 @@ extension PackNames {
 extension PackNames.SealedKey {
     fileprivate init(parsing json: JSONObject, place: String) throws(VaultError) {
         let id = try ContentKeyID(try json.string("id", at: place), place: place)
-        let values = try json.array("slots", at: place)
-        var slots: [KeySlot] = []
-        for value in values {
-            if let slot = try KeySlot(parsing: try value.asObject(at: place), place: place) {
-                slots.append(slot)
-            }
-        }
-        self.init(id: id, slots: slots)
+        self.init(id: id, slots: try KeySlot.slots(parsing: json.array("slots", at: place), place: place))
     }
+}
+
+/// Which channels list their packs under opaque names (``PackNames``). The role that lists a channel's packs says so, and so do the
+/// packs: with them it is promoted and restored.
+extension PackNames {
+    /// Whether a channel with these targets has opaque names: it lists their table then.
+    public static func areNeeded(for records: [TargetRecord]) -> Bool {
+        records.contains { PackID(targetPath: $0.path)?.description == packID }
+    }
+}
+
+extension VerifiedTargets {
+    fileprivate var hasOpaqueNames: Bool { document.signed[PackNames.member] == .bool(true) }
+}
+
+extension TargetLookup {
+    /// Whether a channel has opaque names. One role is read. Throws as ``TargetLookup/target(at:in:)`` does.
+    public func hasOpaqueNames(_ channel: Channel, in chain: TrustChain) async throws(VaultError) -> Bool {
+        // Where nothing is divided the top-level targets list the packs.
+        (try await role(channel.role, in: chain) ?? chain.targets).hasOpaqueNames
+    }
+}
+
+extension TargetTree {
+    /// Whether a channel has opaque names; false where its role could not be verified.
+    public func hasOpaqueNames(_ channel: Channel) -> Bool {
+        guard chain.targets.delegations?.all.contains(where: { $0.role == channel.role }) == true else {
+            return chain.targets.hasOpaqueNames
+        }
+        return delegatedRoles.first { $0.document.role == channel.role }?.hasOpaqueNames ?? false
+    }
+
+    /// Whether any of its channels has opaque names.
+    public var hasOpaqueNames: Bool { chain.channels.contains(where: hasOpaqueNames) }
 }

@@ -83,7 +83,8 @@ extension VaultStore {
     /// as it is.
     package static func noteDamage(of file: FilePath, metBy error: VaultError) {
         guard error.isMetInBytes, let name = file.lastComponent?.string,
-            let home = try? Folder(opening: file.removingLastComponent().orCurrentFolder),
+            // A file name alone is in the current folder.
+            let home = try? Folder(opening: FilePath(".").pushing(file.removingLastComponent())),
             let live = (try? home.readLink("current")) ?? nil, let version = VersionName(live.string),
             [version.text, "current"].contains(name)
         else { return }
@@ -94,8 +95,4 @@ extension VaultStore {
 extension VaultError {
     /// Damage of a file that is there: one that is missing needs no note.
     var isMetInBytes: Bool { isDamage && category != .missing }
-}
-
-extension FilePath {
-    fileprivate var orCurrentFolder: FilePath { isEmpty ? "." : self }
 }

@@ -1,6 +1,5 @@
 public import SealedPack
 import Synchronization
-import UpdateFramework
 import VaultBase
 import VaultCrypto
 import VaultFileSystem

@@ -1,6 +1,5 @@
 public import SealedPack
 import Synchronization
-import VaultBase
 
 /// Which files of packs an app reads, in the order of their first reads: a list for the member `"first"` of `vault.json`, by which the
 /// next players get these files first. Unlike `access --record` it also sees reads of packs that are kept sealed.

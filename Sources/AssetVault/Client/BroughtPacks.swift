@@ -12,7 +12,8 @@ struct BroughtPacks {
     func records() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
         var records = Dictionary(
             try await store.journal.states().map { ($0.id, $0.record) }, uniquingKeysWith: { $1 })
-        let brought = Set(try store.records.broughtIDs())
+        // Which downloaders may have brought, as far as they are looked at.
+        let brought = Set(try store.records.waitingIDs() + store.records.ids(of: .downloader))
         if !brought.isEmpty {
             var budget = StoreArea.Budget()
             for view in try await views() {
@@ -64,11 +65,6 @@ struct BroughtPacks {
 }
 
 extension PackRecords {
-    /// The packs that downloaders may have brought, as far as they are looked at.
-    fileprivate func broughtIDs() throws(VaultError) -> [PackID] {
-        try waitingIDs() + ids(of: .downloader)
-    }
-
     fileprivate func isBrought(_ id: PackID) throws(VaultError) -> Bool {
         for folder in [
             layout.waiting(of: id), layout.recordPath(of: id, in: .downloader).removingLastComponent(),

@@ -79,8 +79,7 @@ public enum StatusUpdate: Sendable, Equatable {
     func merged(with earlier: StatusUpdate) -> StatusUpdate? {
         switch (self, earlier) {
         case (.progress(let id, let more, let bytes, let total), .progress(_, let written, _, _)):
-            let (sum, overflows) = written.addingReportingOverflow(more)
-            return .progress(id, written: overflows ? .max : sum, bytes: bytes, total: total)
+            return .progress(id, written: written.saturatingAdding(more), bytes: bytes, total: total)
         case (.opening, .opening), (.verifying, .verifying): return self
         default: return nil
         }

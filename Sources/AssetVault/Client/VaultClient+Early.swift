@@ -1,7 +1,6 @@
 public import SealedPack
 public import VaultBase
 import VaultCrypto
-import VaultFileSystem
 
 /// Files of packs that are not loaded yet.
 extension VaultClient {

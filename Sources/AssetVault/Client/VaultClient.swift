@@ -3,7 +3,6 @@ import Synchronization
 public import UpdateFramework
 public import VaultBase
 import VaultCrypto
-import VaultFileSystem
 public import VaultSite
 
 /// The app's role: fetches the packs of a site, verifies them, opens them with injected keys and keeps them ready for use.
@@ -233,7 +232,7 @@ public actor VaultClient {
         // The table of names was brought with the view, or could not be.
         if view.hasOpaqueNames == true { stored.removeAll { $0.id.description == PackNames.packID } }
         let keys = keysOfRun(for: selected.offers)
-        var stager = stager(with: keys, within: allowance)
+        let stager = stager(with: keys, within: allowance)
         let input = await planInput(for: selected, on: trigger, with: stored, using: keys)
         let missingKeys = input.missingKeys
         let plan = try await input.affordablePlan(for: selected.offers, by: stager)
@@ -241,15 +240,8 @@ public actor VaultClient {
         downloads.plan((plan.transfers.map(\.pack) + plan.downloads.map(\.pack)).map(store.shown))
         let refreshed = Set(plan.refreshed.map(\.id))
         for id in plan.kept where !refreshed.contains(id) { observer(.finished(id, .loaded)) }
-        for pack in plan.locked {
-            if let error = missingKeys[pack.id] { observer(.awaitingKey(pack.id, error)) }
-            let isLoaded = (try? store.path(of: pack.id)) != nil
-            observer(.finished(pack.id, isLoaded ? .loaded : .absent))
-        }
-        if trigger.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
-        stager.sets = PackSets(plan.sets)
-        for set in plan.sets { stager.space.spared.formUnion((set.packs + set.missing).map(\.id)) }
-        let run = StagingRun(stager: stager, batch: batch)
+        reportLocked(of: plan, missingKeys)
+        let run = run(of: plan, for: selected, by: stager, in: batch)
         let outcomes = try await run.run(plan, selected.offers, on: trigger)
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
@@ -261,6 +253,28 @@ public actor VaultClient {
         let awaitingKey = Set(report.awaitingKey.map(\.id))
         await view.noteWhole(in: storeAccess, unlessBehind: plan.changing, awaitingKey: awaitingKey)
         return report
+    }
+
+    /// Reports the packs that are not downloaded because their key is missing.
+    func reportLocked(of plan: Plan, _ missingKeys: [PackID: VaultError]) {
+        for pack in plan.locked {
+            if let error = missingKeys[pack.id] { observer(.awaitingKey(pack.id, error)) }
+            let isLoaded = (try? store.path(of: pack.id)) != nil
+            observer(.finished(pack.id, isLoaded ? .loaded : .absent))
+        }
+    }
+
+    /// A run that removes none of its packs for the others.
+    func run(
+        of plan: Plan, for selected: SelectedPacks, by stager: PackStager, in batch: WorkQueue.Batch
+    ) -> StagingRun {
+        var stager = stager
+        if PlanTrigger.app(selected.selection).isRequest {
+            stager.space.spared = Set(selected.offers.map(\.pack.id))
+        }
+        stager.sets = PackSets(plan.sets)
+        for set in plan.sets { stager.space.spared.formUnion((set.packs + set.missing).map(\.id)) }
+        return StagingRun(stager: stager, batch: batch)
     }
 
     /// A selection of some packs, with the packs here that share a tag with an update: a tag is never updated in part.

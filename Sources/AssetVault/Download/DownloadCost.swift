@@ -25,7 +25,8 @@ extension VaultClient {
     /// changes.
     ///
     /// Pieces in the store are assumed to be sound; a fetch verifies them. That a host does not support Range requests may be found only
-    /// later. ``PlanningPolicy/meteredAllowance`` is ignored: the result tells by how much to raise it.
+    /// later. ``PlanningPolicy/meteredAllowance`` is ignored: the result tells by how much to raise it. Packs that a fetch would not
+    /// begin, because one that is used only together with them is missing, are left out; updates name them as in a fetch.
     ///
     /// - Parameter time: how long it may take; then `.busy` is thrown.
     /// - Throws: what a fetch throws; the first error when all packs were tried.
@@ -45,8 +46,9 @@ extension VaultClient {
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun(for: selected.offers)
         let trigger = PlanTrigger.app(selected.selection)
-        let plan = Plan(await planInput(for: selected, on: trigger, with: stored, using: keys))
-        let offers = selected.offers.byID
+        let input = await planInput(for: selected, on: trigger, with: stored, using: keys)
+        let (plan, offers) = (Plan(input), selected.offers.byID)
+        reportLocked(of: plan, input.missingKeys)
         var sets: [PackID: Int] = [:]
         for (place, set) in plan.sets.enumerated() {
             for pack in set.packs { sets[pack.id] = place + 1 }
@@ -54,9 +56,11 @@ extension VaultClient {
         var stager = stager(with: keys, within: newAllowance)
         // It says what the allowance may be raised by.
         stager.network = networkGate
+        stager.space.isEstimate = true
+        let refused = try await refusals(of: plan, for: selected, by: stager)
         var costs: [DownloadCost] = []
-        var firstError = selected.refusals.first
-        for download in plan.downloads {
+        var firstError = selected.refusals.first ?? refused.firstError
+        for download in plan.downloads where !refused.ids.contains(download.pack.id) {
             guard let offer = offers[download.pack.id] else { continue }
             do throws(VaultError) {
                 guard let (cost, written) = try await stager.cost(of: offer) else { continue }
@@ -71,6 +75,25 @@ extension VaultClient {
         }
         if let error = firstError ?? plan.refusals.first?.error { throw error }
         return costs
+    }
+
+    /// What a run would not begin of a plan, reported as the run does, and the first error. Leaves no new file.
+    private func refusals(
+        of plan: Plan, for selected: SelectedPacks, by stager: PackStager
+    ) async throws(VaultError) -> (ids: Set<PackID>, firstError: VaultError?) {
+        var untouched: [PackManifest] = []
+        for pack in plan.downloads.map(\.pack) {
+            let file = DownloadFile(layout: storeAccess.layout, pack: pack)
+            if case nil = try file.arrival() { untouched.append(pack) }
+        }
+        let run = run(of: plan, for: selected, by: stager, in: work.makeBatch())
+        for pack in plan.deferred { _ = run.reportDeferred(pack.id) }
+        let outcomes = try await run.refuseSets(of: plan, selected.offers.byID)
+        for pack in untouched { try? storeAccess.removal.discardDownload(of: pack) }
+        let errors = outcomes.compactMap { outcome in
+            if case .failure(let error) = outcome.result { error } else { nil }
+        }
+        return (Set(outcomes.map(\.id)), errors.first)
     }
 }
 

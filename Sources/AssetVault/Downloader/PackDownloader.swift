@@ -1,7 +1,6 @@
 public import SealedPack
 import UpdateFramework
 public import VaultBase
-import VaultFileSystem
 
 /// The downloader's role: downloads packs to shared storage, where the app finds them. It has no key and no state but
 /// the store, and may be killed and started again at any time.

@@ -30,12 +30,12 @@ struct Plan: Sendable {
         lockedIDs =
             input.policy.preloadsLockedPacks || trigger.isRequest ? [] : Set(input.missingKeys.keys)
         let named = trigger.named
-        let places = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
+        let positions = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
         var limits = PlanLimits(input)
         var seen: Set<PackID> = []
         for pack in input.offered where named?.contains(pack.id) ?? true {
             guard seen.insert(pack.id).inserted else { continue }
-            let found = places[pack.id].map { stored[$0] } ?? StoredPack(id: pack.id)
+            let found = positions[pack.id].map { stored[$0] } ?? StoredPack(id: pack.id)
             add(pack, from: finishRemoval(of: found), on: trigger, isNamed: named != nil, &limits)
         }
         for found in stored where seen.insert(found.id).inserted {
@@ -105,7 +105,7 @@ struct Plan: Sendable {
         let brought = Set(transfers.map(\.pack.id) + downloads.map(\.pack.id))
         let locked = Set(locked.map(\.id))
         changes.removeAll { !$0.isUpdate && locked.contains($0.pack.id) }
-        for place in changes.indices { changes[place].isBrought = brought.contains(changes[place].pack.id) }
+        for index in changes.indices { changes[index].isBrought = brought.contains(changes[index].pack.id) }
         changing = changes.map(\.pack)
         sets = PlannedSet.sets(of: changes, areTogether: areTogether)
     }

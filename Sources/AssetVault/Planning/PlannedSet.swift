@@ -1,7 +1,8 @@
 import SealedPack
 
-/// Packs that become live together or not at all: those that share a tag, also through others, if one of them replaces a version
-/// that is here; on request all packs of a selection.
+/// Packs that become live together or not at all. Packs that share a tag belong to one set, and so do those that are connected by a
+/// chain of shared tags; they form a set only if one of them replaces a version that is here. On request a set has all packs of a
+/// selection.
 struct PlannedSet: Sendable {
     /// Those that are brought now.
     private(set) var packs: [PackManifest] = []
@@ -22,17 +23,17 @@ struct PlannedSet: Sendable {
     /// - Parameter areTogether: whether all of them are one set.
     static func sets(of changes: [Change], areTogether: Bool) -> [PlannedSet] {
         var groups = Groups(count: changes.count)
-        var places: [String: Int] = [:]
-        for (place, change) in changes.enumerated() {
-            if areTogether { groups.join(place, 0) }
+        var firstIndex: [String: Int] = [:]
+        for (index, change) in changes.enumerated() {
+            if areTogether { groups.join(index, 0) }
             for tag in change.pack.tags {
-                if let other = places[tag] { groups.join(place, other) } else { places[tag] = place }
+                if let other = firstIndex[tag] { groups.join(index, other) } else { firstIndex[tag] = index }
             }
         }
         var sets: [Int: (set: PlannedSet, isUpdate: Bool)] = [:]
         var order: [Int] = []
-        for (place, change) in changes.enumerated() {
-            let group = groups.first(with: place)
+        for (index, change) in changes.enumerated() {
+            let group = groups.first(with: index)
             if sets[group] == nil { order.append(group) }
             var found = sets[group] ?? (PlannedSet(), areTogether)
             if change.isBrought {

@@ -12,6 +12,8 @@ struct DiskSpace: Sendable {
     var spared: Set<PackID> = []
     /// Superseded versions, which are removed first.
     var kept = KeptVersions()
+    /// Whether it is only asked what a run would do: then nothing is removed.
+    var isEstimate = false
     var observer: Observer = { _ in }
 
     /// Whether this many bytes fit without removing anything.
@@ -26,7 +28,7 @@ struct DiskSpace: Sendable {
         for id in kept.endAll() { try? await store.recovery.recover(id) }
         let available = try FileSystem.availableSpace(at: folder)
         if available >= needed { return }
-        observer(.diskSpaceLow(pack, missing: needed - available))
+        if !isEstimate { observer(.diskSpaceLow(pack, missing: needed - available)) }
         let priorities = try await PreservationPriorities(of: store)
         try await store.withLock { () throws(VaultError) in
             let candidates = try purgeablePacks(by: priorities, besides: pack, on: folder)
@@ -40,7 +42,7 @@ struct DiskSpace: Sendable {
                     at: folder.string, remedy: "free some space, remove packs, or declare some purgeable",
                     missingBytes: needed - possible)
             }
-            _ = try remove(candidates, until: needed, on: folder)
+            if !isEstimate { _ = try remove(candidates, until: needed, on: folder) }
         }
     }
 

@@ -2,7 +2,6 @@ import SealedPack
 import SystemPackage
 public import VaultBase
 import VaultFileSystem
-import VaultSite
 
 /// How long packs stay when disk space is needed, by tag: what the app has set, else what the site lists.
 struct PreservationPriorities {

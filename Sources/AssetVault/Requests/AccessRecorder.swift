@@ -1,4 +1,3 @@
-import SealedPack
 package import SystemPackage
 package import VaultBase
 import VaultFileSystem

@@ -11,9 +11,6 @@ struct ClientChoice: Sendable, Equatable {
     /// Chooses among variants.
     var device: DeviceTraits?
 
-    /// Where none was ever named, one that states nothing: it gets the fallbacks, and not all variants.
-    var decidingDevice: DeviceTraits { device ?? DeviceTraits() }
-
     /// The view of a site without any choice.
     static let none = ClientChoice()
 

@@ -54,8 +54,8 @@ struct SiteView: Sendable {
         followKind()
     }
 
-    /// Chooses among variants.
-    var device: DeviceTraits { choice.decidingDevice }
+    /// Chooses among variants. Where none was ever named, one that states nothing: it gets the fallbacks, and not all variants.
+    var device: DeviceTraits { choice.device ?? DeviceTraits() }
     var version: ListingVersion { ListingVersion(chain) }
     /// See ``VaultClient/contestedVersion``.
     var contestedVersion: Int64? { chain.isContested ? chain.timestamp.version : nil }
@@ -113,11 +113,11 @@ extension SiteView {
             let loaded = store.records.loadedDigest(of: pack.id)
             return loaded != pack.sha256 && (loaded != nil || !awaitingKey.contains(pack.id))
         }
-        if !isBehind { await store.metadata.noteReadable(siteChain) }
+        if !isBehind { await store.metadata.noteWhole(siteChain) }
     }
 
     /// Whether that was noted.
-    func isWhole(in store: StoreAccess) -> Bool { store.metadata.isNotedReadable(siteChain) }
+    func isWhole(in store: StoreAccess) -> Bool { store.metadata.isNotedWhole(siteChain) }
 
     /// The pack with the table of opaque names; nil where none is listed.
     func namesTable() async throws(VaultError) -> LocatedPack? {

@@ -2,7 +2,6 @@ import SealedPack
 import UpdateFramework
 import VaultBase
 import VaultCrypto
-import VaultSite
 
 /// A site by the metadata that the app verified and stored, read without the network.
 ///

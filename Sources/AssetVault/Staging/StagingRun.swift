@@ -196,7 +196,7 @@ struct StagingRun: Sendable {
                     "\(error.problem); until it is here, none of the \(count) packs of its set is updated"))
     }
 
-    private func reportDeferred(_ id: PackID) -> Outcome {
+    func reportDeferred(_ id: PackID) -> Outcome {
         stager.observer(.deferred(id))
         let isLoaded = (try? stager.store.records.record(of: id))?.loaded != nil
         var outcome = reported(.success(isLoaded ? .loaded : .absent), of: id)

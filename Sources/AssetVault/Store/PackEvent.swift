@@ -1,5 +1,4 @@
 import SealedPack
-import VaultBase
 import VaultCrypto
 
 /// What can happen to a pack. A record changes by these alone (``PackRecord/after(_:)``).

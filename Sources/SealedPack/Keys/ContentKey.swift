@@ -101,7 +101,16 @@ public struct KeySlot: Hashable, Sendable {
         wrapped = try AESKeyWrap.wrap(key.secret, under: vaultKey.secret)
     }
 
-    /// Nil for an unknown algorithm, so that others can be added later. Throws `.corrupt`.
+    /// Those of a list, without slots of unknown algorithms: others can be added later. Throws `.corrupt`.
+    public static func slots(parsing values: [JSONValue], place: String) throws(VaultError) -> [KeySlot] {
+        var slots: [KeySlot] = []
+        for value in values {
+            if let slot = try KeySlot(parsing: value.asObject(at: place), place: place) { slots.append(slot) }
+        }
+        return slots
+    }
+
+    /// Nil for an unknown algorithm. Throws `.corrupt`.
     public init?(parsing json: JSONObject, place: String) throws(VaultError) {
         guard try json.string("alg", at: place).utf8.elementsEqual(Self.algorithm.utf8) else { return nil }
         let text = try json.string("wrapped", at: place)

@@ -236,13 +236,7 @@ extension PackManifest {
                 .corrupt, "it has \(values.count) slots, more than \(FormatLimits.maximumSlots)", at: place,
                 remedy: "get the manifest again")
         }
-        var slots: [KeySlot] = []
-        for value in values {
-            if let slot = try KeySlot(parsing: try value.asObject(at: place), place: place) {
-                slots.append(slot)
-            }
-        }
-        self.slots = slots
+        slots = try KeySlot.slots(parsing: values, place: place)
         first = try FirstPieces(parsing: vault.optionalArray("first", at: place) ?? [], of: pieces, place)
         _ = try layout(place: place)
     }

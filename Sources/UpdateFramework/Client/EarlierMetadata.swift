@@ -11,7 +11,7 @@ import VaultFileSystem
 struct EarlierMetadata {
     private let folder: FilePath
     /// The file with the SHA-256 of the snapshot of the last state that could be read completely.
-    private let readable: FilePath
+    private let wholeNote: FilePath
     private let permissions: UInt16
 
     private static let limit = 8
@@ -20,7 +20,7 @@ struct EarlierMetadata {
 
     init(below store: FilePath, permissions: UInt16) {
         folder = store.appending("earlier")
-        readable = store.appending("readable")
+        wholeNote = store.appending("readable")
         self.permissions = permissions
     }
 
@@ -47,24 +47,24 @@ struct EarlierMetadata {
             try CachedFile.write(
                 bytes.span, to: set.appending(role.fileName), permissions: permissions & 0o644)
         }
-        try removeSuperseded(among: known, by: roles, except: readableSet)
+        try removeSuperseded(among: known, by: roles, except: wholeSet)
     }
 
     /// Nil where none was noted.
-    var readableSnapshot: SHA256Digest? {
-        guard let bytes = try? DurableFile.read(readable, limit: 64) else { return nil }
+    var wholeSnapshot: SHA256Digest? {
+        guard let bytes = try? DurableFile.read(wholeNote, limit: 64) else { return nil }
         return SHA256Digest(hex: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// See ``MetadataStore/noteReadable(_:)``. The caller has the store's lock.
-    func noteReadable(_ snapshot: SHA256Digest) throws(VaultError) {
-        try CachedFile.write(Array(snapshot.hex.utf8).span, to: readable, permissions: permissions & 0o644)
+    /// See ``MetadataStore/noteWhole(_:)``. The caller has the store's lock.
+    func noteWhole(_ snapshot: SHA256Digest) throws(VaultError) {
+        try CachedFile.write(Array(snapshot.hex.utf8).span, to: wholeNote, permissions: permissions & 0o644)
     }
 
     /// The newest set of the state that was noted.
-    private var readableSet: Int? {
+    private var wholeSet: Int? {
         get throws(VaultError) {
-            guard let digest = readableSnapshot else { return nil }
+            guard let digest = wholeSnapshot else { return nil }
             return try completeSets().last { set in
                 let path = path(of: set).appending(MetadataRole.snapshot.fileName)
                 let bytes = try? DurableFile.read(path, limit: MetadataRole.snapshot.sizeLimit)
@@ -123,7 +123,7 @@ struct EarlierMetadata {
     /// lock.
     func removeAll(under present: TrustChain) throws(VaultError) {
         guard try FileSystem.exists(folder) else { return }
-        let spared = readableSnapshot == present.snapshot.digest ? nil : try readableSet
+        let spared = wholeSnapshot == present.snapshot.digest ? nil : try wholeSet
         for set in try completeSets() where set != spared { try remove(set) }
         if spared == nil { try FileSystem.removeTree(folder) }
     }
@@ -233,18 +233,18 @@ extension MetadataStore {
         }
     }
 
-    /// Whether this state is the one that was noted as readable.
-    package func isNotedReadable(_ chain: TrustChain) -> Bool {
-        earlier.readableSnapshot == chain.snapshot.digest
+    /// Whether this state is the one that was noted.
+    package func isNotedWhole(_ chain: TrustChain) -> Bool {
+        earlier.wholeSnapshot == chain.snapshot.digest
     }
 
     /// Notes that all of a state can be read here. The last such state stays among the earlier states if a later state has data
     /// that can't be read yet, such as encrypted names. A failure is harmless: loaded packs stay.
-    public func noteReadable(_ chain: TrustChain) async {
-        guard !isNotedReadable(chain) else { return }
+    public func noteWhole(_ chain: TrustChain) async {
+        guard !isNotedWhole(chain) else { return }
         try? await locked { () throws(VaultError) in
             guard try stored(.timestamp) == chain.timestamp.bytes else { return }
-            try earlier.noteReadable(chain.snapshot.digest)
+            try earlier.noteWhole(chain.snapshot.digest)
         }
         await removeEarlier(supersededBy: chain)
     }

@@ -24,6 +24,19 @@ extension MetadataSource {
         guard let bytes = try await metadata(named: name, limit: role.sizeLimit) else { return nil }
         return try UnverifiedMetadata(parsing: bytes, as: role, place: place(of: name))
     }
+
+    /// The same, where another version in the file than in its name throws `untrusted`.
+    public func metadata(
+        of role: MetadataRole, statingVersion version: Int64
+    ) async throws(VaultError) -> UnverifiedMetadata? {
+        guard let metadata = try await metadata(of: role, version: version) else { return nil }
+        guard metadata.document.version == version else {
+            throw .inconsistentMetadata(
+                "its version is \(metadata.document.version)",
+                at: place(of: role.hostedName(version: version)))
+        }
+        return metadata
+    }
 }
 
 /// The metadata trusted so far, and the storage of newly verified metadata.

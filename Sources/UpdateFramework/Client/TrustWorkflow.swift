@@ -3,17 +3,15 @@ import VaultBase
 /// The client's workflow (TUF section 5) over any source and storage. Verified files are stored one by one, so that a
 /// failure keeps earlier ones.
 struct TrustWorkflow {
-    /// The maximum number of new roots in one refresh; the next refresh continues from there.
-    static let rootLimit = 1024
-
     let source: any MetadataSource
     let storage: any TrustStorage
     let now: UTCTime
 
-    /// Follows the known roots to the newest (TUF section 5.3). Nil when the storage changed meanwhile.
+    /// Follows the known roots to the newest (TUF section 5.3), as far as one refresh may; the next one continues. Nil when the storage
+    /// changed meanwhile.
     func newestRoot(after known: RootChain) async throws(VaultError) -> RootChain? {
         var roots = known
-        for _ in 0..<Self.rootLimit {
+        for _ in 0..<RootHistory.limit {
             let old = roots.newest
             let name = MetadataRole.root.hostedName(version: old.version + 1)
             guard let bytes = try await load(name, limit: MetadataRole.root.sizeLimit) else { break }

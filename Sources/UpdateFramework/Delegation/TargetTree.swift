@@ -118,13 +118,15 @@ extension TargetTree {
     public func earlier(
         snapshot version: Int64, in source: any MetadataSource, under roots: [VerifiedRoot]
     ) async throws(VaultError) -> TargetTree? {
-        guard let snapshot = try await source.unverified(.snapshot, version: version) else { return nil }
+        guard let snapshot = try await source.metadata(of: .snapshot, statingVersion: version) else {
+            return nil
+        }
         let verifiedSnapshot = try Self.verifying(under: roots) { root throws(VaultError) in
             try VerifiedSnapshot(verifying: snapshot, under: root)
         }
         let reference = verifiedSnapshot.targets
         let name = MetadataRole.targets.hostedName(version: reference.version)
-        guard let targets = try await source.unverified(.targets, version: reference.version) else {
+        guard let targets = try await source.metadata(of: .targets, statingVersion: reference.version) else {
             throw VaultError(
                 .missing, "snapshot version \(version) lists it, and it is no longer kept",
                 at: source.place(of: name), remedy: "restore it from a backup, or choose another snapshot")
@@ -149,22 +151,6 @@ extension TargetTree {
             do throws(VaultError) { return try verify(root) } catch { first = first ?? error }
         }
         throw first ?? .malformedMetadata("no root was given", at: MetadataRole.root.fileName)
-    }
-}
-
-extension MetadataSource {
-    /// One version of a role's file, which has the version that its name says; its signatures not verified. Nil when the source does
-    /// not have it.
-    fileprivate func unverified(
-        _ role: MetadataRole, version: Int64
-    ) async throws(VaultError) -> UnverifiedMetadata? {
-        guard let metadata = try await metadata(of: role, version: version) else { return nil }
-        guard metadata.document.version == version else {
-            throw .inconsistentMetadata(
-                "its version is \(metadata.document.version)",
-                at: place(of: role.hostedName(version: version)))
-        }
-        return metadata
     }
 }
 

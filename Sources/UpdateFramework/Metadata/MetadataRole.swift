@@ -77,19 +77,6 @@ extension MetadataRole: Hashable, Comparable {
     }
 }
 
-/// The delegated roles that a site's own vault signs, by their names; those with other names are teams'.
-public enum OwnRoles {
-    /// Lists what is live, where the top-level targets don't.
-    public static let live = MetadataRole(delegated: "packs") ?? .targets
-    /// What the name of another channel's role begins with.
-    public static let channelPrefix = "channel."
-
-    /// Whether it lists a channel, or is one of the bins of such a list.
-    public static func contains(_ role: MetadataRole) -> Bool {
-        role == live || role.name.hasPrefix("\(live.name)-") || role.name.hasPrefix(channelPrefix)
-    }
-}
-
 /// The four top-level roles (TUF specification, section 2.1), in the order of verification.
 public enum TopLevelRole: String, Sendable, Hashable, CaseIterable {
     case root, timestamp, snapshot, targets

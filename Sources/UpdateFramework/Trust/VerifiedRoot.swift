@@ -1,5 +1,6 @@
+public import SystemPackage
 public import VaultBase
-public import VaultCrypto
+import VaultFileSystem
 
 /// The root of trust: it names the keys of all roles, its own included (TUF section 4.3).
 public struct VerifiedRoot: VerifiedMetadata {
@@ -20,13 +21,25 @@ public struct VerifiedRoot: VerifiedMetadata {
 
     /// Trusts a root file given by the user. Throws `.untrusted`, with the file to use instead, when it is none.
     public init(trustedRootFile bytes: [UInt8]) throws(VaultError) {
-        let place = "trusted root"
+        try self.init(at: "trusted root") { bytes }
+    }
+
+    /// The same for a file on this machine.
+    public init(trustedRootFile path: FilePath) throws(VaultError) {
+        try self.init(at: path.string) { () throws(VaultError) in
+            try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
+        }
+    }
+
+    private init(at place: String, reading file: () throws(VaultError) -> [UInt8]) throws(VaultError) {
         do throws(VaultError) {
+            let bytes = try file()
             guard bytes.count <= MetadataRole.root.sizeLimit else {
                 throw VaultError.oversized(limit: MetadataRole.root.sizeLimit, at: place)
             }
             try self.init(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
         } catch {
+            guard error.category == .corrupt || error.category == .untrusted else { throw error }
             throw VaultError(
                 .untrusted, "it is not a site's root file: \(error.problem)", at: place,
                 remedy: "use the file trusted-root.json of the site's publisher")
@@ -108,34 +121,5 @@ extension [VerifiedRoot] {
 
     private func changes(since version: Int64, _ matches: (VerifiedRoot, VerifiedRoot) -> Bool) -> Bool {
         zip(self, dropFirst()).contains { older, newer in newer.version > version && matches(older, newer) }
-    }
-}
-
-/// Metadata with verified signatures. It may still be outdated: see ``TrustChain``.
-public protocol VerifiedMetadata: Sendable {
-    var document: MetadataDocument { get }
-}
-
-extension VerifiedMetadata {
-    /// At least 1.
-    public var version: Int64 { document.version }
-    public var expires: UTCTime { document.expires }
-    /// The file, exactly as received.
-    public var bytes: [UInt8] { document.bytes }
-    /// The SHA-256 of the file, which roots are pinned by.
-    public var digest: SHA256Digest { SHA256.hash(bytes.span) }
-    /// The whole signed part, members unknown to this library included.
-    public var json: JSONObject { document.signed }
-
-    /// Whether it has expired at this time.
-    public func hasExpired(at now: UTCTime) -> Bool {
-        document.expires <= now
-    }
-
-    func requireCurrent(at now: UTCTime) throws(VaultError) {
-        guard !hasExpired(at: now) else {
-            throw .expired(
-                expires, now: now, at: "\(document.place) (\(document.role) version \(version))")
-        }
     }
 }

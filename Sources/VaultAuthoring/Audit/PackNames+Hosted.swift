@@ -3,7 +3,6 @@ public import SystemPackage
 public import UpdateFramework
 public import VaultBase
 public import VaultCrypto
-import VaultFileSystem
 public import VaultSite
 import VaultTransport
 

@@ -50,34 +50,36 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
                 try await deliver(result.get())
             }
         }
+        /// Starts the work on the next input. False where none may be started now.
+        func start() async throws(VaultError) -> Bool {
+            if Task.isCancelled { throw VaultError.cancelled("task") }
+            if pending == nil, !isAtEnd {
+                switch try await next() {
+                case .input(let input): pending = input
+                case .readFirst:
+                    isReading = true
+                    group.addTask {
+                        await read()
+                        return .read
+                    }
+                    return false
+                case .end: isAtEnd = true
+                }
+            }
+            guard let input = pending, started - delivered < min(width, limit?.width ?? .max),
+                budget.reserve(memory(input))
+            else { return false }
+            pending = nil
+            let number = started
+            started += 1
+            group.addTask {
+                .worked(number, await outcome { () throws(VaultError) in try await work(input) })
+            }
+            return true
+        }
         do throws(VaultError) {
             while true {
-                while !isReading {
-                    if Task.isCancelled { throw VaultError.cancelled("task") }
-                    if pending == nil, !isAtEnd {
-                        switch try await next() {
-                        case .input(let input): pending = input
-                        case .readFirst:
-                            isReading = true
-                            group.addTask {
-                                await read()
-                                return .read
-                            }
-                            continue
-                        case .end: isAtEnd = true
-                        }
-                    }
-                    guard let input = pending, started - delivered < min(width, limit?.width ?? .max),
-                        budget.reserve(memory(input))
-                    else { break }
-                    pending = nil
-                    let number = started
-                    started += 1
-                    group.addTask {
-                        .worked(
-                            number, await outcome { () throws(VaultError) in try await work(input) })
-                    }
-                }
+                while !isReading, try await start() {}
                 guard isReading || delivered < started else { return .success(()) }
                 try await receive()
             }

@@ -1,10 +1,8 @@
 import ArgumentParser
-import SealedPack
 import SystemPackage
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
-import VaultSite
 
 struct KeysRekey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,11 +42,13 @@ struct KeysRekey: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let change = KeyReplacement(try options.request())
+        var request = try options.request()
+        request.isDryRun = dryRun
+        let change = KeyReplacement(request)
         let vault = try options.folder()
         let report =
             try await finish
-            ? change.finish(audience.name, in: vault, isRehearsal: dryRun)
+            ? change.finish(audience.name, in: vault)
             : change.begin(audience.name, in: vault)
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
         if !finish, !json {
@@ -79,8 +79,8 @@ struct KeysRetire: AsyncParsableCommand {
     @OptionGroup var options: RelistingOptions
 
     func run() async throws {
-        let report = try await KeyReplacement(options.keys.request(at: options.host)).retire(
-            [KeyID(keyID)], in: vault.folder(options.keys.passphrase), isRehearsal: options.dryRun)
+        let report = try await KeyReplacement(options.request()).retire(
+            [KeyID(keyID)], in: vault.folder(options.keys.passphrase))
         report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
     }
 }

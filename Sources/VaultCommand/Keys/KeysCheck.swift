@@ -3,7 +3,6 @@ import SealedPack
 import UpdateFramework
 import VaultBase
 import VaultCrypto
-import VaultHTTP
 import VaultSite
 import VaultTransport
 

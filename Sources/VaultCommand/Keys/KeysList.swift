@@ -1,7 +1,6 @@
 import ArgumentParser
 import VaultAuthoring
 import VaultBase
-import VaultSite
 
 struct KeysList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,6 @@ import ArgumentParser
 import SealedPack
 import VaultAuthoring
 import VaultBase
-import VaultCrypto
 import VaultSite
 
 struct KeysReseal: LongCommand {
@@ -45,11 +44,8 @@ struct KeysReseal: LongCommand {
     func run() async throws {
         let selection: Resealing.Selection =
             try all ? .all : .only(packs.map { text throws(VaultError) in try PackID(text) })
-        let resealing = Resealing(selection, try options.keys.request(at: options.host))
+        let resealing = Resealing(selection, try options.request())
         let vault = try vault.folder(options.keys.passphrase)
-        if options.dryRun {
-            return try await resealing.preview(in: vault).answer(asJSON: options.json, isDryRun: true)
-        }
         let bar = RunBar()
         defer { bar.finish() }
         let report = try await resealing.run(in: vault) { plan in
@@ -58,7 +54,7 @@ struct KeysReseal: LongCommand {
             bar.show($0)
         }
         bar.finish()
-        report.answer(asJSON: options.json, isDryRun: false)
+        report.answer(asJSON: options.json, isDryRun: options.dryRun)
     }
 }
 

@@ -27,15 +27,9 @@ struct TrustedRootOption: ParsableArguments {
 
     /// - Throws: `usage` for a file that is no root.
     static func root(at path: FilePath) throws(VaultError) -> VerifiedRoot {
-        do throws(VaultError) {
-            let bytes = try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
-            return try VerifiedRoot(
-                pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: path.string))
-        } catch {
-            guard error.category == .corrupt || error.category == .untrusted else { throw error }
-            throw VaultError(
-                .usage, "it is not a site's root file: \(error.problem)", at: path.string,
-                remedy: "use the file trusted-root.json of the site's publisher")
+        do throws(VaultError) { return try VerifiedRoot(trustedRootFile: path) } catch {
+            guard error.category == .untrusted else { throw error }
+            throw error.with(.usage)
         }
     }
 }
@@ -68,6 +62,12 @@ struct RelistingOptions: ParsableArguments {
 
     @Flag(help: "Print a report as JSON.")
     var json = false
+
+    func request() throws(VaultError) -> AuthorRequest {
+        var request = try keys.request(at: host)
+        request.isDryRun = dryRun
+        return request
+    }
 }
 
 /// The allowed hosts, and how they are reached.

@@ -1,8 +1,6 @@
 import ArgumentParser
 import SystemPackage
-import VaultBase
 import VaultCrypto
-import VaultFileSystem
 
 struct Keygen: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
-import VaultAuthoring
 import VaultBase
 import VaultCrypto
 import VaultFileSystem

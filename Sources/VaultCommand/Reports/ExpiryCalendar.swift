@@ -1,5 +1,3 @@
-import VaultBase
-
 /// When metadata expires: a bar for each role, on a scale on which days and a year can be read.
 struct ExpiryCalendar {
     struct Entry {

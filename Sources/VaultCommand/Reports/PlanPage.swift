@@ -1,7 +1,6 @@
 import SealedPack
 import VaultAuthoring
 import VaultBase
-import VaultSite
 
 /// The page of a plan: a release before it goes out.
 struct PlanPage {

@@ -5,7 +5,6 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultFileSystem
-import VaultHTTP
 import VaultSite
 import VaultTransport
 

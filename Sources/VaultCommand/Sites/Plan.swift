@@ -4,7 +4,6 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultBase
-import VaultCrypto
 import VaultSite
 
 struct Plan: LongCommand {
@@ -100,8 +99,8 @@ struct Plan: LongCommand {
             request.host = site
             let bar = RunBar()
             defer { bar.finish() }
-            let preview = try await Publication.preview(
-                of: folder, request, observe: bar.show)
+            request.isDryRun = true
+            let preview = try await Publication.run(of: folder, request, observe: bar.show)
             bar.finish()
             if let pack = preview.packs.first(where: \.isCostUnknown) {
                 throw VaultError(

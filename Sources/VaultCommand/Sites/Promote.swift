@@ -56,15 +56,15 @@ struct Promote: AsyncParsableCommand {
         }
         let packs = try ids.map { id throws(VaultError) in try PackID(id) }
         let (from, to) = (try Channel(named: origin), try Channel(named: destination))
-        let request = try options.keys.request(at: options.host)
+        let request = try options.request()
         var promotion = Promotion(all ? .all : .only(packs), from: from, to: to, request)
         promotion.allowsOlder = allowOlder
         let folder = try vault.folder(options.keys.passphrase)
         let names = await PackNames.known(in: folder, at: request.host, keys: request.keys)
         var report: PromotionReport
-        do throws(VaultError) {
-            report = try await options.dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
-        } catch { throw names.naming(error) }
+        do throws(VaultError) { report = try await promotion.run(in: folder) } catch {
+            throw names.naming(error)
+        }
         report.names = names
         report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
     }

@@ -109,15 +109,14 @@ struct Publish: LongCommand {
         request.unpackingLimit = sealing.unpackingLimit
         request.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
         request.isStrict = strict
-        let publish = dryRun ? Publication.preview : Publication.run
-        let report = try await publish(
-            folder, request,
-            declared.isEmpty
+        request.isDryRun = dryRun
+        let report = try await Publication.run(
+            of: folder, request,
+            editing: declared.isEmpty
                 ? nil
                 : { settings throws(VaultError) in
                     for pack in declared { try settings.declare(pack.id, source: pack.source) }
-                }
-        ) { bar.show($0) }
+                }, observe: bar.show)
         bar.finish()
         report.answerWithAdvice(asJSON: json, isDryRun: dryRun)
     }

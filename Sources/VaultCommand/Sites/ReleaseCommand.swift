@@ -4,7 +4,6 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultBase
-import VaultCrypto
 import VaultFileSystem
 
 struct ReleaseCommand: AsyncParsableCommand {
@@ -44,15 +43,18 @@ struct ReleaseCommand: AsyncParsableCommand {
     @OptionGroup var options: RelistingOptions
 
     func run() async throws {
-        let release = Release(
-            of: try ids.map { text throws(VaultError) in try PackID(text) },
-            try options.keys.request(at: options.host))
+        let ids = try ids.map { text throws(VaultError) in try PackID(text) }
         let folder = try vault.folder(options.keys.passphrase)
-        if let time { return try await printCronLine(for: release, in: folder, at: time) }
-        let report = try await options.dryRun ? release.preview(in: folder) : release.run(in: folder)
+        var request = try options.request()
+        if let time {
+            request.isDryRun = true
+            return try await printCronLine(for: Release(of: ids, request), in: folder, at: time)
+        }
+        let report = try await Release(of: ids, request).run(in: folder)
         report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
     }
 
+    /// - Parameter release: a dry run.
     private func printCronLine(
         for release: Release, in folder: VaultFolder, at text: String
     ) async throws(VaultError) {
@@ -67,7 +69,7 @@ struct ReleaseCommand: AsyncParsableCommand {
                 remedy: "release without this option, or name a later time")
         }
         // It fails now rather than in cron.
-        _ = try await release.preview(in: folder)
+        _ = try await release.run(in: folder)
         let program = try FilePath.ofThisProgram.string
         let site = try folder.path.absolute.appending("site").string
         let line = [

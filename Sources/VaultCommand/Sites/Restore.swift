@@ -1,7 +1,6 @@
 import ArgumentParser
 import SealedPack
 import SystemPackage
-import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultSite
@@ -62,13 +61,13 @@ struct Restore: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try vault.folder(options.keys.passphrase)
-        var request = try options.keys.request(at: options.host)
+        var request = try options.request()
         request.acceptsRemovedKeys = acceptRemovedKeys
         let restoration = Restoration(of: try subject(), to: try goal(), request)
         let report: Restoration.Report
-        do throws(VaultError) {
-            report = try await options.dryRun ? restoration.preview(in: folder) : restoration.run(in: folder)
-        } catch { throw suggesting(error, in: folder) }
+        do throws(VaultError) { report = try await restoration.run(in: folder) } catch {
+            throw suggesting(error, in: folder)
+        }
         switch report {
         case .published(let report): report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
         case .promoted(var report):

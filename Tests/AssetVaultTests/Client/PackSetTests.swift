@@ -373,4 +373,18 @@ import VaultTransport
         #expect(world.server.packBytes - asked < 20_000)
         try await expect(release: 1)
     }
+
+    /// An estimate refuses what a fetch refuses, with the same error; it removes nothing and leaves no file.
+    @Test func costsWithoutRoom() async throws {
+        let free = try FileSystem.availableSpace(at: world.layout.permanent)
+        let client = try world.client { $0.policy.lowWaterMark = free * 2 }
+        try await client.store.declarePurgeable(PackID("game/level1"))
+        let before = try names(in: world.layout.ephemeral)
+        let estimated = try #require(await thrown { _ = try await client.costs(of: .tagged(["level2"])) })
+        #expect(try names(in: world.layout.ephemeral) == before)
+        let fetched = try #require(await thrown { _ = try await client.fetch(.tagged(["level2"])) })
+        #expect(
+            estimated.category == .diskFull && estimated.problem.contains("3 packs of a set"), "\(estimated)")
+        #expect(fetched.category == .diskFull && fetched.place == estimated.place, "\(fetched)")
+    }
 }

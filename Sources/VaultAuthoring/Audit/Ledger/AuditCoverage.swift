@@ -1,4 +1,5 @@
 public import UpdateFramework
+import VaultBase
 
 /// How much of a site was verified, by all audits that share a state file.
 public struct AuditCoverage: Sendable {
@@ -9,8 +10,7 @@ public struct AuditCoverage: Sendable {
 
         mutating func add(_ length: UInt64) {
             packs += 1
-            let (sum, isTooLarge) = bytes.addingReportingOverflow(length)
-            bytes = isTooLarge ? .max : sum
+            bytes.saturatingAdd(length)
         }
     }
 

@@ -3,7 +3,6 @@ public import SystemPackage
 public import UpdateFramework
 public import VaultBase
 import VaultFileSystem
-import VaultSite
 
 /// The memory of a site's audits: which versions they saw, and when each pack was last verified. By it an audit finds a host that goes
 /// back to an earlier state, and one that verifies a part of the packs takes those whose turn it is.

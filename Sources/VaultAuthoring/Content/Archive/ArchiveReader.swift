@@ -1,6 +1,5 @@
 import CVaultArchive
 import Glibc
-import SealedPack
 import VaultBase
 
 /// A libarchive reader with exactly one format and at most one filter.
@@ -165,10 +164,10 @@ private func seek(
     guard let file = reader.source as? FileSource, origin != SEEK_CUR else { return Int64(ARCHIVE_FATAL) }
     do throws(VaultError) {
         guard let size = try file.size(), let end = Int64(exactly: size) else { return Int64(ARCHIVE_FATAL) }
-        let (place, overflow) = (origin == SEEK_END ? end : 0).addingReportingOverflow(offset)
-        guard !overflow, (0...end).contains(place) else { return Int64(ARCHIVE_FAILED) }
-        file.seek(to: UInt64(place))
-        return place
+        let (position, overflow) = (origin == SEEK_END ? end : 0).addingReportingOverflow(offset)
+        guard !overflow, (0...end).contains(position) else { return Int64(ARCHIVE_FAILED) }
+        file.seek(to: UInt64(position))
+        return position
     } catch {
         reader.failure = error
         return Int64(ARCHIVE_FATAL)

@@ -1,7 +1,6 @@
 public import SealedPack
 import VaultBase
 import VaultCrypto
-import VaultFileSystem
 
 /// The pack that has each path first. Within one source a path is unique on a device. A request shows packs of several sources with
 /// a common tag as one tree, in which only the first file of each path is visible.

@@ -3,7 +3,6 @@ public import UpdateFramework
 import VaultBase
 public import VaultCrypto
 import VaultFileSystem
-import VaultSite
 
 /// An author's folder:
 ///

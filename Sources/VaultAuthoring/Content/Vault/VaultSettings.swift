@@ -4,7 +4,6 @@ public import UpdateFramework
 public import VaultBase
 public import VaultCrypto
 import VaultFileSystem
-import VaultSite
 
 /// The content of `vault.json`. Writing it keeps all unchanged bytes.
 public struct VaultSettings: Sendable {

@@ -1,6 +1,5 @@
 import UpdateFramework
 import VaultBase
-import VaultSite
 
 /// The metadata of a site's folder as they were before damage: each file is the folder's own if keys of the site have signed it, else that
 /// of another host. All of it is verified again by whoever reads it.

@@ -78,7 +78,9 @@ struct MetadataCopy {
                 return files
             }
             do throws(VaultError) {
-                guard let metadata = try await metadata(of: role, version: version) else { return files }
+                guard let metadata = try await site.metadata(of: role, statingVersion: version) else {
+                    return files
+                }
                 if isSigned(metadata) {
                     try write(metadata.document)
                     files.delegated.formUnion(try ownRoles(delegatedBy: metadata))
@@ -110,7 +112,9 @@ struct MetadataCopy {
     {
         var version = newest - 1
         while version >= max(1, newest - count) {
-            guard let metadata = try? await metadata(of: role, version: version), isSigned(metadata) else {
+            guard let metadata = try? await site.metadata(of: role, statingVersion: version),
+                isSigned(metadata)
+            else {
                 return
             }
             try write(metadata.document)
@@ -128,26 +132,14 @@ struct MetadataCopy {
         let versions = max(1, newest - limit + 1)...newest
         for version in versions.reversed() {
             let found: UnverifiedMetadata?
-            do throws(VaultError) { found = try await metadata(of: role, version: version) } catch {
+            do throws(VaultError) { found = try await site.metadata(of: role, statingVersion: version) } catch
+            {
                 guard error.category == .untrusted else { throw error }
                 continue
             }
             if let found, isSigned(found) { try write(found.document) }
         }
         return Int64(versions.count)
-    }
-
-    private func metadata(of role: MetadataRole, version: Int64) async throws(VaultError)
-        -> UnverifiedMetadata?
-    {
-        guard let metadata = try await site.metadata(of: role, version: version) else { return nil }
-        guard metadata.document.version == version else {
-            throw VaultError(
-                .untrusted, "its version is \(metadata.document.version)",
-                at: site.place(of: role.hostedName(version: version)),
-                remedy: "do not use this host; report it to its operator")
-        }
-        return metadata
     }
 
     private func ownRoles(delegatedBy metadata: UnverifiedMetadata) throws(VaultError) -> [MetadataRole] {

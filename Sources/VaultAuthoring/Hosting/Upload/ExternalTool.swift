@@ -1,4 +1,3 @@
-import SealedPack
 import Subprocess
 import SystemPackage
 import VaultBase

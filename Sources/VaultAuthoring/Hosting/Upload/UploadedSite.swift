@@ -49,9 +49,7 @@ struct UploadedSite {
 
         let hostedRoots = try metadata.unbroken(hosted.roots)
         try await hosted.fetch([MetadataRole.timestamp.fileName] + hostedRoots.map(\.hostedName))
-        for root in hostedRoots {
-            try metadata.requireSame(root.hostedName, .root)
-        }
+        for root in hostedRoots { try metadata.requireSameBeginning(root.hostedName, .root) }
         guard let roots = try await RootHistory(fromFirstRootOf: metadata)?.roots, let newest = roots.last
         else {
             throw VaultError(
@@ -91,13 +89,7 @@ struct UploadedSite {
                     at: "destination",
                     remedy: "upload again if this one is interrupted"))
         }
-        published =
-            seen == nil
-            ? []
-            : Set(
-                (try? await TargetTree.verifying(
-                    hosted.folder, pinnedRoot: roots.first, now: .earliest))?
-                    .recordsOfAllChannels.map(\.hostedPath) ?? [])
+        published = seen == nil ? [] : await Self.published(in: hosted.folder, under: roots)
         earlierMetadata = try findEarlierMetadata()
     }
 }
@@ -168,6 +160,12 @@ extension UploadedSite {
 // MARK: - Files
 
 extension UploadedSite {
+    private static func published(in hosted: MetadataFolder, under roots: [VerifiedRoot]) async -> Set<String>
+    {
+        let tree = try? await TargetTree.verifying(hosted, pinnedRoot: roots.first, now: .earliest)
+        return Set(tree?.recordsOfAllChannels.map(\.hostedPath) ?? [])
+    }
+
     /// Nil for a folder that has all that is published; else a file that it lacks, such as a runner's, which has new files only.
     func firstMissing() throws(VaultError) -> String? {
         let metadata =
@@ -198,7 +196,7 @@ extension UploadedSite {
                 writes.append((name, .new))
                 continue
             }
-            try metadata.requireSame(hostedName, role)
+            try metadata.requireSameBeginning(hostedName, role)
             // The beginning of ours is what an interrupted upload left.
             if try hosted.folder.metadata(named: hostedName, limit: role.sizeLimit) != ours {
                 writes.append((name, .repairing))
@@ -210,8 +208,8 @@ extension UploadedSite {
 
     private static func rank(_ file: MetadataFileName) -> (Int, Int64, String) {
         let order: [MetadataRole] = [.targets, .snapshot, .root]
-        let place = file.role.flatMap { order.firstIndex(of: $0) } ?? -1
-        return (place, file.version, file.unversionedName)
+        let rank = file.role.flatMap { order.firstIndex(of: $0) } ?? -1
+        return (rank, file.version, file.unversionedName)
     }
 
     private func findEarlierMetadata() throws(VaultError) -> [MetadataFileName] {

@@ -1,4 +1,3 @@
-import SealedPack
 import SystemPackage
 import VaultBase
 import VaultCrypto

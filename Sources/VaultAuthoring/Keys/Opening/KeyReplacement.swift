@@ -41,7 +41,7 @@ public struct KeyReplacement: Sendable {
         }
     }
 
-    /// Puts a new key in the place of an audience's keys, and seals for both until ``finish(_:in:isRehearsal:)``: so clients that get the
+    /// Puts a new key in the place of an audience's keys, and seals for both until ``finish(_:in:)``: so clients that get the
     /// new key later than the metadata still open everything. Interrupted at any point, it is completed by running it again.
     public func begin(_ audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport
     {
@@ -53,9 +53,8 @@ public struct KeyReplacement: Sendable {
     }
 
     /// Seals no longer for the keys that were replaced, and retires them.
-    public func finish(
-        _ audience: String?, in vault: VaultFolder, isRehearsal: Bool
-    ) async throws(VaultError) -> KeyChangeReport {
+    public func finish(_ audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport
+    {
         let settings = try VaultSettings(reading: vault.settings, passphrase: vault.passphrase)
         let ids = Set(settings.audiences.replaced.filter { $0.audience == audience }.map(\.id))
         guard !ids.isEmpty else {
@@ -64,18 +63,14 @@ public struct KeyReplacement: Sendable {
                 at: vault.settings.string,
                 remedy: "replace one first, or retire a key by its ID")
         }
-        return try await retire(ids, in: vault, isRehearsal: isRehearsal)
+        return try await retire(ids, in: vault)
     }
 
     /// Seals no longer for some keys, whatever file they are in, and remembers in the signed metadata that they are retired. Each stays in
     /// a file of its own, which opens what only it opens. Throws `.missing` for an ID that neither a file nor any kept metadata has: a
     /// mistyped one could not be taken back.
-    public func retire(
-        _ ids: Set<KeyID>, in vault: VaultFolder, isRehearsal: Bool
-    ) async throws(VaultError) -> KeyChangeReport {
-        let make = {
-            (session: AuthorSession, output: ProposedChange.Output) async throws(VaultError)
-                -> KeyChangeReport in
+    public func retire(_ ids: Set<KeyID>, in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
+        try await vault.carryOut(request) { session, output async throws(VaultError) in
             try await session.requireKnown(ids)
             let replaced = ids.intersection(session.settings.audiences.replaced.map(\.id))
             try await session.requireContentKeys { $0.slots.contains { replaced.contains($0.keyID) } }
@@ -84,8 +79,6 @@ public struct KeyReplacement: Sendable {
             if output.scratch == nil { try session.settings.removeKeys(ids, from: files, in: vault) }
             return report
         }
-        return try await isRehearsal
-            ? vault.rehearse(request, make) : vault.carryOut(request, make)
     }
 
     /// Removes the file of a retired key.

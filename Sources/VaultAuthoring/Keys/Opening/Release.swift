@@ -1,7 +1,6 @@
 public import SealedPack
 import UpdateFramework
 public import VaultBase
-import VaultSite
 
 /// Gives held packs to all for whom they are declared, in all channels at once. Only metadata changes: clients that have downloaded the
 /// packs open what they have.
@@ -19,11 +18,6 @@ public struct Release: Sendable {
     /// - Throws: `missing` for an ID that `vault.json` does not declare; `key` where no key here opens a held pack.
     public func run(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
         try await vault.carryOut(request, release)
-    }
-
-    /// Reports what ``run(in:)`` would do; no file of the vault changes.
-    public func preview(in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport {
-        try await vault.rehearse(request, release)
     }
 
     private func release(

@@ -36,19 +36,15 @@ public struct Resealing: Sendable {
     ) async throws(VaultError) -> ResealingReport {
         try await vault.carryOut(request) { session, output async throws(VaultError) in
             let plan = try await ResealingPlan(of: selection, in: session)
+            guard !request.isDryRun else {
+                // No pack is read; whether their keys are here is known all the same.
+                let publisher = try await PackPublisher(for: session)
+                var keys = try FreshContentKeys(of: plan, in: session, by: publisher)
+                for old in plan.old { _ = try await keys.choice(for: old) }
+                return plan.report
+            }
             onStart(plan.report)
             return try await session.reseal(plan, into: output, observe)
-        }
-    }
-
-    /// Reports what ``run(in:onStart:observe:)`` would seal. No pack is read.
-    public func preview(in vault: VaultFolder) async throws(VaultError) -> ResealingReport {
-        try await vault.withSession(request) { session async throws(VaultError) in
-            let plan = try await ResealingPlan(of: selection, in: session)
-            let publisher = try await PackPublisher(for: session)
-            var keys = try FreshContentKeys(of: plan, in: session, by: publisher)
-            for old in plan.old { _ = try await keys.choice(for: old) }
-            return plan.report
         }
     }
 }

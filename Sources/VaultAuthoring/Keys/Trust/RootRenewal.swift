@@ -40,7 +40,8 @@ struct RootRenewal {
             return try signing.adding(signaturesFor: trusts(of: pendingRoot), to: pendingRoot)
         }
         guard signing.period.isDue(.root, expiring: root.expires) else { return nil }
-        return try next(naming: trusts())
+        return try next(
+            naming: Dictionary(uniqueKeysWithValues: TopLevelRole.allCases.map { ($0, root.trust(in: $0)) }))
     }
 
     /// Writes the root that follows the published one with this change, on top of changes that wait already. A change that
@@ -68,10 +69,6 @@ struct RootRenewal {
             return false
         }
         return try pendingRoot.rootTrust(in: role).keys.contains { $0.key == key }
-    }
-
-    private func trusts() -> [TopLevelRole: RoleTrust] {
-        Dictionary(uniqueKeysWithValues: TopLevelRole.allCases.map { ($0, root.trust(in: $0)) })
     }
 
     private func trusts(of next: UnverifiedMetadata) throws(VaultError) -> [RoleTrust] {

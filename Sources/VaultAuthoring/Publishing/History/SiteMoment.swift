@@ -1,4 +1,3 @@
-import SealedPack
 public import UpdateFramework
 public import VaultBase
 import VaultCrypto

@@ -1,9 +1,6 @@
-import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultBase
-import VaultCrypto
-import VaultFileSystem
 import VaultSite
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.

@@ -1,8 +1,6 @@
-import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultBase
-import VaultSite
 
 /// Decides which metadata is signed again: changed content, files that refer to it, less than a quarter of the period
 /// left, or signatures by other keys.

@@ -1,9 +1,7 @@
 import SealedPack
 import SystemPackage
-import UpdateFramework
 import VaultBase
 import VaultCrypto
-import VaultFileSystem
 import VaultSite
 
 /// Writes packs to a site's targets, under names that no metadata lists yet.

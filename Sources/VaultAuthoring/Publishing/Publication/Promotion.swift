@@ -44,18 +44,10 @@ public struct Promotion: Sendable {
     /// - Throws: `usage` for channels that can't be used, and for a lower version; `missing` for a pack that the first
     ///   one does not list; `untrusted` for another pack of the same version.
     public func run(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
-        try await vault.carryOut(request, preparing: requiringChannels(in: vault), promote)
-    }
-
-    /// Reports what ``run(in:)`` would do; no file of the vault changes.
-    public func preview(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
-        try await vault.rehearse(request, preparing: requiringChannels(in: vault), promote)
-    }
-
-    private func requiringChannels(
-        in vault: VaultFolder
-    ) -> (inout VaultSettings) throws(VaultError) -> Void {
-        { settings throws(VaultError) in try requireChannels(of: settings, in: vault) }
+        try await vault.carryOut(
+            request,
+            preparing: { settings throws(VaultError) in try requireChannels(of: settings, in: vault) },
+            promote)
     }
 
     private func requireChannels(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {

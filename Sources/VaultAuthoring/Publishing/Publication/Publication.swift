@@ -25,19 +25,6 @@ public enum Publication {
             try await session.publishSources(savingSettings: edit != nil, into: output, observe)
         }
     }
-
-    /// Reports what ``run(of:_:editing:observe:)`` would do: packs are sealed into scratch, and no file of the vault
-    /// changes.
-    public static func preview(
-        of vault: VaultFolder, _ request: AuthorRequest,
-        editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
-        observe: (WorkProgress) -> Void = { _ in }
-    ) async throws(VaultError) -> PublicationReport {
-        try await vault.rehearse(request, preparing: edit ?? { _ in }) {
-            session, output async throws(VaultError) in
-            try await session.publishSources(savingSettings: edit != nil, into: output, observe)
-        }
-    }
 }
 
 extension AuthorSession {

@@ -46,14 +46,6 @@ public struct Restoration: Sendable {
         return .published(try await vault.carryOut(request, restore))
     }
 
-    /// Reports what ``run(in:)`` would do; no file of the vault changes.
-    public func preview(in vault: VaultFolder) async throws(VaultError) -> Report {
-        if let promotion = try promotion(in: vault) {
-            return .promoted(try await promotion.preview(in: vault))
-        }
-        return .published(try await vault.rehearse(request, restore))
-    }
-
     private func restore(
         in session: AuthorSession, into output: ProposedChange.Output
     ) async throws(VaultError) -> PublicationReport {

@@ -1,4 +1,3 @@
-import SealedPack
 public import SystemPackage
 public import UpdateFramework
 public import VaultBase

@@ -26,6 +26,8 @@ public struct AuthorRequest: Sendable {
     public var isStrict = false
     /// Whether versions may be restored that are signed only by keys removed from the root.
     public var acceptsRemovedKeys = false
+    /// Whether a change is only reported: packs are sealed into scratch, and no file of the vault changes.
+    public var isDryRun = false
 
     public init(keys: (any KeyProvider)?, now: UTCTime) {
         self.keys = keys
@@ -117,7 +119,7 @@ struct AuthorSession {
 }
 
 extension VaultFolder {
-    /// Makes a change and carries it out.
+    /// Makes a change, and carries it out or reports it (``AuthorRequest/isDryRun``).
     ///
     /// - Parameters:
     ///   - prepare: checks or changes the settings, before anything else is read.
@@ -128,17 +130,7 @@ extension VaultFolder {
         _ make: (AuthorSession, ProposedChange.Output) async throws(VaultError) -> Report
     ) async throws(VaultError) -> Report {
         try await withSession(request, preparing: prepare) { session async throws(VaultError) in
-            try await make(session, .vault)
-        }
-    }
-
-    /// Makes a change as ``carryOut(_:preparing:_:)`` does, and reports it; no file of the vault changes.
-    func rehearse<Report>(
-        _ request: AuthorRequest,
-        preparing prepare: (inout VaultSettings) throws(VaultError) -> Void = { _ in },
-        _ make: (AuthorSession, ProposedChange.Output) async throws(VaultError) -> Report
-    ) async throws(VaultError) -> Report {
-        try await withSession(request, preparing: prepare) { session async throws(VaultError) in
+            guard request.isDryRun else { return try await make(session, .vault) }
             let scratch = try ScratchFolder(beside: site)
             let report = try await make(session, .scratch(scratch.path))
             _ = consume scratch

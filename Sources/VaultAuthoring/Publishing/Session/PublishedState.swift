@@ -149,3 +149,67 @@ struct PublishedTeamRole {
         targets = nil
     }
 }
+
+/// The targets that a vault itself lists.
+struct OwnPacks {
+    let packs: [ListedPack]
+    /// Targets that are not packs, or not completely readable; they stay listed.
+    let otherTargets: [TargetRecord]
+
+    var records: [TargetRecord] { otherTargets + packs.map(\.target) }
+    var packsByID: [PackID: ListedPack] {
+        Dictionary(packs.map { ($0.pack.id, $0) }) { first, _ in first }
+    }
+    var hasOpaqueNames: Bool { PackNames.areNeeded(for: packs.map(\.target)) }
+
+    init(of records: [TargetRecord]) {
+        var packs: [ListedPack] = []
+        var otherTargets: [TargetRecord] = []
+        for record in records {
+            // The content of a newer release is not changed.
+            if let listing = try? ListedPack(record), listing.isComplete {
+                packs.append(listing)
+            } else {
+                otherTargets.append(record)
+            }
+        }
+        self.packs = packs
+        self.otherTargets = otherTargets
+    }
+
+    /// The packs of a resource tree alone.
+    func packs(of family: PackID) -> OwnPacks {
+        OwnPacks(of: packs.filter { $0.pack.offer.family == family }.map(\.target))
+    }
+}
+
+/// A version that is listed in some channel.
+struct ListedVersion {
+    let channel: Channel
+    let pack: PackManifest
+    /// Nil for the vault's own.
+    let team: String?
+}
+
+extension AuthorSession {
+    /// What clients of each channel find: the vault's own packs, and those of teams.
+    ///
+    /// - Parameter changed: what the vault's own packs of a channel will be.
+    func listedVersions(replacing changed: [Channel: [TargetRecord]] = [:]) throws(VaultError)
+        -> [ListedVersion]
+    {
+        let teams = try deliveries()
+        return settings.structure.listingChannels.flatMap {
+            channel in
+            let own = changed[channel].map { OwnPacks(of: $0) } ?? published.ownPacks(in: channel)
+            return own.packs.flatMap(\.versions).map {
+                ListedVersion(channel: channel, pack: $0, team: nil)
+            }
+                + teams.flatMap { delivery in
+                    delivery.reachablePacks.packs.flatMap(\.versions).map {
+                        ListedVersion(channel: channel, pack: $0, team: delivery.team.role.name)
+                    }
+                }
+        }
+    }
+}

@@ -3,7 +3,6 @@ import UpdateFramework
 import VaultBase
 import VaultCrypto
 import VaultFileSystem
-import VaultSite
 
 /// The versions by which published sites follow each other: of the root, the timestamp, the snapshot, and the roles that a vault signs
 /// itself.

@@ -3,7 +3,6 @@ import UpdateFramework
 import VaultBase
 import VaultCrypto
 import VaultFileSystem
-import VaultSite
 
 /// Publishes the metadata of a team's role, to which another vault's site delegates.
 struct TeamPublisher {

@@ -1,9 +1,9 @@
-public import UpdateFramework
 public import VaultBase
+import VaultCrypto
 
 /// A site's roots from a given one on, each verified by the signatures of its predecessor.
 public struct RootHistory: Sendable {
-    /// The maximum number of roots to read; a daily change of the root reaches it after about three years.
+    /// The maximum number of roots that are read at once, also by a client; a daily change of the root reaches it after about three years.
     public static let limit = 1024
 
     public let roots: [VerifiedRoot]
@@ -35,5 +35,30 @@ public struct RootHistory: Sendable {
     {
         guard let first = try await source.metadata(of: .root, version: 1) else { return nil }
         try await self.init(in: source, from: VerifiedRoot(pinning: first), upTo: last)
+    }
+}
+
+/// A sequence of roots, each verified by the signatures of its predecessor (TUF section 5.3).
+struct RootChain {
+    private(set) var newest: VerifiedRoot
+    private var digests: [Int64: SHA256Digest]
+
+    /// - Parameter root: the trusted first root of the chain.
+    init(from root: VerifiedRoot) {
+        newest = root
+        digests = [root.version: root.digest]
+    }
+
+    /// Whether exactly this root is in the chain, so that signatures lead from it to the newest.
+    func contains(_ root: VerifiedRoot) -> Bool { digests[root.version] == root.digest }
+
+    /// Adds the next root. Throws `untrusted` or `corrupt` for anything else.
+    mutating func append(_ next: [UInt8]?, at place: String) throws(VaultError) {
+        guard let next else {
+            throw .malformedMetadata("root version \(newest.version + 1) is missing", at: place)
+        }
+        newest = try newest.successor(
+            verifying: UnverifiedMetadata(parsing: next, as: .root, place: place))
+        digests[newest.version] = newest.digest
     }
 }

@@ -5,10 +5,6 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
-import VaultFileSystem
-import VaultHTTP
-import VaultSite
-import VaultTransport
 
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

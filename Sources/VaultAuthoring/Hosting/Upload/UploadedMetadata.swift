@@ -1,0 +1,78 @@
+import SystemPackage
+import UpdateFramework
+import VaultBase
+import VaultFileSystem
+
+/// The metadata as clients will find them after an upload: those of the site's folder, and beside them those of the destination.
+struct UploadedMetadata: MetadataSource {
+    let site: MetadataFolder
+    let hosted: MetadataFolder
+    let destination: any UploadDestination
+    /// Roots above this version are left out.
+    var lastRoot = Int64.max
+
+    func metadata(named name: String, limit: Int) throws(VaultError) -> [UInt8]? {
+        if let file = MetadataFileName(hostedName: name), file.role == .root, file.version > lastRoot {
+            return nil
+        }
+        if let bytes = try site.metadata(named: name, limit: limit) { return bytes }
+        // The site decides what is newest, never the destination.
+        return name == MetadataRole.timestamp.fileName ? nil : try hosted.metadata(named: name, limit: limit)
+    }
+
+    func place(of name: String) -> String {
+        let isInSite = (try? FileSystem.exists(site.path.appending(name))) ?? true
+        return !isInSite && name != MetadataRole.timestamp.fileName
+            ? destination.place(of: "metadata/\(name)") : site.place(of: name)
+    }
+}
+
+// MARK: - Refusals
+
+extension UploadedMetadata {
+    /// Roots of the destination from the first one on, without a gap; no client reads a root after a gap.
+    func unbroken(_ roots: [MetadataFileName]) throws(VaultError) -> [MetadataFileName] {
+        let hosted = Dictionary(roots.map { ($0.version, $0) }) { first, _ in first }
+        let own = Set(try ownRoots())
+        return (1...).prefix { hosted[$0] != nil || own.contains($0) }.compactMap { hosted[$0] }
+    }
+
+    private func ownRoots() throws(VaultError) -> [Int64] {
+        try site.versions().filter { $0.role == .root }.map(\.version)
+    }
+
+    func requireNewestRoot(_ hosted: Int64) throws(VaultError) {
+        let versions = try ownRoots()
+        // The site of a CI machine has only what it wrote: without the first root its roots prove nothing.
+        guard versions.contains(1), let newest = versions.max(), newest < hosted else { return }
+        throw VaultError(
+            .untrusted,
+            "the site's newest root is version \(newest), and the destination has version \(hosted)",
+            at: destination.name, remedy: RollbackCheck.again)
+    }
+
+    /// Throws `busy` where the site has other content under a number that the destination's newest state lists: it does not
+    /// continue that state, even if its own version numbers are higher.
+    func requireDescent(from seen: SeenMetadata) throws(VaultError) {
+        let snapshot = MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)
+        for name in [snapshot] + (seen.snapshot?.hostedNames ?? []) {
+            guard let role = MetadataFileName(hostedName: name)?.role,
+                role == .snapshot || role.listsOwnPacks
+            else { continue }
+            try requireSameBeginning(name, role)
+        }
+    }
+
+    /// Throws where the destination has another content under a number. The same content is accepted, and the beginning of it, which an
+    /// interrupted upload leaves: the upload replaces that.
+    func requireSameBeginning(_ name: String, _ role: MetadataRole) throws(VaultError) {
+        guard let ours = try site.metadata(named: name, limit: role.sizeLimit),
+            let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)
+        else { return }
+        let place = destination.place(of: "metadata/\(name)")
+        guard role == .root else { throw RollbackCheck.taken(name, at: place) }
+        throw VaultError(
+            .untrusted, "the destination has another root under this number: it is another site's", at: place,
+            remedy: "check the destination; a root is never replaced")
+    }
+}
