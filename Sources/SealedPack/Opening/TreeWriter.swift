@@ -84,8 +84,8 @@ public final class TreeWriter: Sendable {
         }
 
         /// Decides on files that have other names, and that this attempt did not link: no byte of them may be changed. An earlier attempt
-        /// linked them, or somebody did, such as a program that makes backups; then they may be the only copy of pieces that were
-        /// freed in the pack. Then a complete one stays, as a link; any other one is removed.
+        /// linked them, or somebody did, such as a program that makes backups. They are removed, unless they have pieces that are nowhere
+        /// else, because these were freed in the pack: then a complete one stays, as a link.
         ///
         /// - Throws: `.unwritable` for an incomplete one with a piece that is nowhere else.
         mutating func settleLinks(of source: OpenPack, in root: FilePath, besides basis: TreeBasis?)
