@@ -91,29 +91,7 @@ public enum ProcessReplacement {
     }
 }
 
-/// A program that runs as a child of this process, with its environment, and with the descriptors that were kept
-/// (``OpenHandle/keepOpenAcrossExec()``).
-package struct ChildProgram: Sendable {
-    private let number: Int32
-    private let name: String
-
-    /// - Throws: as ``ProcessReplacement/execute(_:setting:)``.
-    package init(starting command: [String]) throws(VaultError) {
-        name = command.first ?? ""
-        let name = name
-        number = unsafe withArguments(command) { unsafe vault_spawn(name, $0) }
-        guard number > 0 else { throw .unstartable(name, Errno(rawValue: -number)) }
-    }
-
-    /// 128 and the signal's number where one ended it; nil while it runs. Asked for until it is there, and not again.
-    package func exitCode() throws(VaultError) -> Int32? {
-        let code = vault_exit_code(number)
-        if code == -EAGAIN { return nil }
-        return try check(code, .reading, "wait for it", FilePath(name))
-    }
-}
-
-private func withArguments(
+func withArguments(
     _ command: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Int32
 ) -> Int32 {
     var arguments = unsafe command.map { unsafe strdup($0) }
@@ -204,7 +182,8 @@ public struct Umask: Sendable, Equatable {
 /// Removes scratch when the command is terminated by a signal.
 public enum TerminationSignals {
     /// Makes SIGINT, SIGTERM and SIGHUP remove every live ``ScratchFile`` and ``ScratchFolder`` and end the process
-    /// with 128 + the signal's number. A signal that was ignored stays ignored (`nohup`).
+    /// with 128 + the signal's number. A signal that was ignored stays ignored (`nohup`). While a ``ChildProgram`` runs, it gets them
+    /// instead.
     ///
     /// For the command, once, at its start: a library must not change its process.
     public static func cleanUpAndExit() throws(VaultError) {
@@ -218,7 +197,9 @@ public enum TerminationSignals {
             { pipe in
                 var number: UInt8 = 0
                 let descriptor = Int32(Int(bitPattern: pipe))
-                while unsafe vault_read(descriptor, &number, 1) != 1 {}
+                repeat {
+                    while unsafe vault_read(descriptor, &number, 1) != 1 {}
+                } while ChildProgram.take(Int32(number))
                 ScratchEntry.removeAllAndExit(128 + Int32(number))
                 return nil
             }, UnsafeMutableRawPointer(bitPattern: Int(pipe)))

@@ -107,6 +107,11 @@ extension OpenHandle where Self: ~Copyable {
         return FileStatus(status)
     }
 
+    /// Whether a path still leads to this file or folder itself: another process may have removed it, or given the name to another one.
+    public func isStill(at path: FilePath) throws(VaultError) -> Bool {
+        try FileSystem.status(of: path)?.isSameFile(as: status()) == true
+    }
+
     /// Sets the permissions of a new file or folder. Its creator owns it, so a refusal means that the file system (of a
     /// USB stick, say) has no permissions.
     public func setPermissionsOfNew(_ permissions: UInt16) throws(VaultError) {

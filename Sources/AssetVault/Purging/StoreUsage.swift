@@ -18,7 +18,8 @@ public struct StoreUsage: Sendable {
         public let openedSize: UInt64
         /// The form that is ready for use; nil for none.
         public let form: PackForm?
-        /// Bytes on the disk, about: of the version that is ready for use, one that awaits its set, one that waits, and a download.
+        /// Bytes on the disk, about: of the version that is ready for use, one that awaits its set, one that waits with the tree
+        /// that it is being opened into, and a download.
         public let sizeOnDisk: UInt64
         /// The processes whose requests have it in access.
         public let processes: [ProcessDescription]
@@ -93,7 +94,11 @@ extension VaultStore {
 
     /// Of what waits, and of a download.
     private func sizeInOtherAreas(of record: PackRecord) throws(VaultError) -> UInt64 {
-        var size = record.waiting.map { storeAccess.waiting($0.id).sizeOnDisk(of: $0) } ?? 0
+        var size: UInt64 = 0
+        if let waiting = record.waiting {
+            size = storeAccess.waiting(waiting.id).sizeOnDisk(of: waiting)
+            size.saturatingAdd(sizeOfTree(of: waiting))
+        }
         if let arriving = record.arriving,
             let arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         {
@@ -101,6 +106,16 @@ extension VaultStore {
             case .whole: size.saturatingAdd(arriving.length)
             case .partial(let bytes): size.saturatingAdd(bytes)
             }
+        }
+        return size
+    }
+
+    /// Of what a pack that waits was opened into already. Files that are links are those of a version.
+    private func sizeOfTree(of pack: PackManifest) -> UInt64 {
+        var size: UInt64 = 0
+        // What a process removes meanwhile takes no space.
+        try? Folder(opening: layout.arrivingTree(of: pack)).forEachEntry { _, status in
+            if status.kind == .file, status.hardLinks == 1 { size.saturatingAdd(status.allocatedSize) }
         }
         return size
     }

@@ -22,7 +22,7 @@ extension ArrivingTree {
             return try await claim(path, opening: source, .readOnly, restingOn: basis)
         } catch {
             guard error.isDamage || error.category == .unwritable else { throw error }
-            // The tree of a pack that was given up in part has pieces that are nowhere else.
+            // The tree of a pack that was freed in part has pieces that are nowhere else.
             let isOnlyCopy = (try? OpenFile(reading: layout.waitingPack(pack)).hasHoles) == true
             guard !isOnlyCopy || error.category == .corrupt else { throw error }
             try FileSystem.removeTree(path)

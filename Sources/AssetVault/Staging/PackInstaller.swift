@@ -135,26 +135,28 @@ struct PackInstaller: Sendable {
         let (rest, home) = (pack.installedSize - linked, layout.home(of: pack.id))
         // An earlier attempt may have begun the tree.
         let isBegun = try FileSystem.exists(layout.arrivingTree(of: pack))
-        var mayBeInterrupted = isBegun
+        var (arriving, sealed) = (arriving, FreeablePack?.none)
         if !isBegun, try !space.fits(rest, in: home) {
-            mayBeInterrupted = try consumable(source.pack, of: pack, for: rest) != nil
+            sealed = try freeable(source.pack, of: pack)
+            if try sealed?.room(for: rest) ?? rest >= rest { sealed = nil }
         }
-        var (arriving, sealed) = (arriving, ConsumablePack?.none)
-        if arriving == nil, mayBeInterrupted {
+        if arriving == nil, isBegun || sealed != nil {
             arriving = try await ArrivingTree.claim(pack, opening: source, restingOn: basis, in: layout)
         }
         if let arriving {
             do throws(VaultError) {
-                sealed = try await makeRoom(for: arriving, of: pack, openedFrom: source.pack)
+                sealed = try await makeRoom(
+                    for: arriving, of: pack, openedFrom: source.pack, freeing: sealed)
             } catch {
                 if !isBegun { arriving.discard() }
                 throw error
             }
         } else {
+            sealed = nil
             try await space.make(for: rest, of: pack.id, in: home)
         }
         return try await WrittenTree.make(
-            of: source, pack, arriving: arriving, giving: sealed, restingOn: basis, in: layout,
+            of: source, pack, arriving: arriving, freeing: sealed, restingOn: basis, in: layout,
             progress: progress)
     }
 

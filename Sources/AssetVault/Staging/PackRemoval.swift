@@ -171,7 +171,7 @@ struct PackRemoval: Sendable {
 
     private func discardIfFree(_ path: FilePath) throws(VaultError) {
         guard let file = try? EphemeralName.lockableFile(path), try file.tryLock(exclusive: true),
-            try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
+            try file.isStill(at: path)
         else { return }
         try FileSystem.removeFile(path)
     }

@@ -237,8 +237,9 @@ struct PackStager: Sendable {
         return nil
     }
 
-    /// A pack whose file has only the pieces that the live version does not have, or files beside it, or the tree that an earlier attempt
-    /// opened it into. Nil where a piece is missing, or a tree is live and the pack is not to be opened. Throws `.key` without its key.
+    /// A pack whose file has only the pieces that are not in the tree that an earlier attempt opened it into, or in the live version, or
+    /// in files beside it, or in trees. Nil where a piece is missing, or is in a tree and the pack is not to be opened. Throws `.key`
+    /// without its key.
     private func restingPack(_ pack: PackManifest, in file: OpenFileReference) async throws(VaultError)
         -> ArrivedPack?
     {
@@ -249,21 +250,10 @@ struct PackStager: Sendable {
             {
                 return begun
             }
-            if case .sealed(let earlier, let name, let ownName) = try reusablePacks.liveVersion(of: pack) {
-                guard let resting = try await source.resting(on: earlier, named: name, as: ownName) else {
-                    return nil
-                }
+            if let resting = try await restingOnFiles(source, of: pack) {
                 return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
             }
-            let names = try store.waiting(pack.id).bases(of: pack)
-            if !names.isEmpty {
-                let files = try reusablePacks.waitingFiles(names, of: pack)
-                let ownName = file.file.path.lastComponent?.string ?? ""
-                guard let resting = try await source.resting(onUnverified: files, as: ownName) else {
-                    return nil
-                }
-                return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
-            }
+            // Also what files had that were freed as they were opened.
             guard case .trees(let keys, _) = try arrivalBasis(for: pack.id) else { return nil }
             let opened = try await OpenPack(source, keys: keys)
             guard let basis = try await reusablePacks.basis(for: opened, of: pack),
@@ -276,7 +266,23 @@ struct PackStager: Sendable {
         }
     }
 
-    /// A pack whose file was given up in part while it was opened. Without keys it waits as it is. Nil where a piece is neither in the file
+    /// The pack with the pieces that a live sealed version has, else files that wait. Nil where a piece is missing.
+    private func restingOnFiles(_ source: PackFile, of pack: PackManifest) async throws(VaultError)
+        -> PackFile?
+    {
+        if case .sealed(let earlier, let name, let ownName) = try reusablePacks.liveVersion(of: pack),
+            let resting = try await source.resting(on: earlier, named: name, as: ownName)
+        {
+            return resting
+        }
+        let names = try store.waiting(pack.id).bases(of: pack)
+        guard !names.isEmpty else { return nil }
+        let files = try reusablePacks.waitingFiles(names, of: pack)
+        let ownName = source.file.path.lastComponent?.string ?? ""
+        return try await source.resting(onUnverified: files, as: ownName)
+    }
+
+    /// A pack whose file was freed in part while it was opened. Without keys it waits as it is. Nil where a piece is neither in the file
     /// nor in the tree. Throws `.busy` while another process opens it.
     private func begunPack(_ pack: PackManifest, of source: PackFile, in file: OpenFileReference)
         async throws(VaultError) -> ArrivedPack?
@@ -288,8 +294,13 @@ struct PackStager: Sendable {
             let tree = try await ArrivingTree.claim(
                 pack, opening: opened, restingOn: basis, in: store.layout)
         else {
-            guard try FileSystem.exists(store.layout.arrivingTree(of: pack)) else { return nil }
-            throw .supersededByAnotherProcess(pack.id, in: store.layout)
+            // Another process has the tree, or just gave it its final name; else it can't be used, and was removed.
+            let layout = store.layout
+            for path in [layout.arrivingTree(of: pack), layout.version(pack, as: .opened)]
+            where try FileSystem.exists(path) {
+                throw .supersededByAnotherProcess(pack.id, in: layout)
+            }
+            return nil
         }
         let isComplete = try await opened.hasPieces {
             tree.writer.has(piece: $0) || basis?.has(piece: $0) == true
@@ -302,7 +313,12 @@ struct PackStager: Sendable {
         _ waiting: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion
     ) async throws(VaultError) -> PackState? {
         do throws(VaultError) { return try await transfer(waiting, of: pack, listedBy: listing) } catch {
-            guard error.category == .corrupt, !waiting.isWhole else { throw error }
+            guard error.category == .corrupt else { throw error }
+            guard !waiting.isWhole else {
+                // Another process may have begun to free it since it was verified.
+                guard (try? waiting.file.file.hasHoles) == true else { throw error }
+                throw .supersededByAnotherProcess(pack.id, in: store.layout)
+            }
             try await store.transfer.returnForRepair(waiting.file.file.path, of: pack, listedBy: listing)
             return nil
         }

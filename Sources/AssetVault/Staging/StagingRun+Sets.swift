@@ -137,14 +137,14 @@ extension PackStager {
         try await space.make(for: bytes, of: first.pack.id, in: home)
     }
 
-    /// Nothing where it is ready already. One that waits is given up while it is opened, if disk space is short.
+    /// Nothing where it is ready already. One that waits is freed while it is opened, if disk space is short.
     private func mostWritten(by pack: PackManifest) throws(VaultError) -> UInt64 {
         let record = try store.records.record(of: pack.id)
         if record.ready?.version.pack.sha256 == pack.sha256 { return 0 }
         guard keys != nil, form(for: record) == .opened else { return pack.length }
         guard let waiting = try store.waiting(pack.id).open(pack),
             let file = try? PackFile(waiting, as: pack),
-            let sealed = try installer.consumable(file, of: pack, for: pack.installedSize)
+            let sealed = try installer.freeable(file, of: pack)
         else { return pack.installedSize }
         return try sealed.room(for: pack.installedSize)
     }

@@ -16,7 +16,7 @@ enum StagingStep: String, CaseIterable {
     case shareRecorded
     /// ``ArrivingTree`` reaches it by this raw name.
     case openingBegan
-    /// ``ConsumablePack`` reaches it by this raw name.
+    /// ``FreeablePack`` reaches it by this raw name.
     case piecesFreed
     case treeWritten
     case manifestSaved

@@ -18,15 +18,15 @@ struct WrittenTree: ~Copyable {
     /// Opens what is missing of the pack, and saves the tree to the disk. Throws `.corrupt` where a piece is neither in the pack's
     /// file nor in a tree.
     ///
-    /// - Parameter sealed: the pack's file if it is given up meanwhile, for an arriving tree.
+    /// - Parameter sealed: the pack's file if its pieces are freed meanwhile, for an arriving tree.
     static func make(
-        of source: OpenPack, _ pack: PackManifest, arriving: ArrivingTree?, giving sealed: ConsumablePack?,
+        of source: OpenPack, _ pack: PackManifest, arriving: ArrivingTree?, freeing sealed: FreeablePack?,
         restingOn basis: TreeBasis?, in layout: StoreLayout, progress: (UInt64) -> Void
     ) async throws(VaultError) -> WrittenTree {
         let tailFile = try ScratchFile(for: layout.tailFile(of: pack))
         try source.pack.writeTailFile(to: tailFile.file)
         if let arriving {
-            try await arriving.writer.finish(giving: sealed, progress: progress)
+            try await arriving.writer.finish(freeing: sealed, progress: progress)
             // Before the lock is taken: this may last.
             do throws(VaultError) { try arriving.folder.synchronizeFileSystem() } catch {
                 // Unsaved bytes can still be read, and a second attempt to save them would report success. Of a pack that waits, an

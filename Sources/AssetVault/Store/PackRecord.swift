@@ -84,7 +84,7 @@ struct PackRecord: Sendable, Equatable {
     /// The versions in permanent storage that are wanted.
     var versions: [Loaded] { [loaded, ready?.version].compactMap(\.self) }
 
-    /// The packs whose trees may be begun: one that waits is given up while it is opened, if disk space is short.
+    /// The packs whose trees may be begun: one that waits is freed while it is opened, if disk space is short.
     var begun: [PackManifest] { [arriving, waiting].compactMap(\.self) }
 
     /// Whether the record names the listing that decided on the pack. A new one names none.

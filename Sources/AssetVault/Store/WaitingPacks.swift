@@ -90,9 +90,25 @@ struct WaitingPacks {
         return PiecePlaces(in: file, of: pack)?.bases ?? []
     }
 
-    /// Whether a pack that waits rests on other files, such as one that waited before.
-    var haveBases: Bool {
-        get throws(VaultError) { try names().contains { $0.hasSuffix(PiecePlaces.suffix) } }
+    /// Whether another pack may rest on the file of a pack that waits and is this user's. A pack rests only on files of the user who
+    /// brought it (``ReusablePacks``), so places that another user wrote count only beside a pack of this role's record.
+    func isBase(_ pack: PackManifest, beside record: PackRecord) throws(VaultError) -> Bool {
+        guard let folder = try openFolder(), let name = layout.waitingPack(pack).lastComponent?.string else {
+            return false
+        }
+        let suffix = PiecePlaces.suffix.utf8
+        // However many names others put there.
+        let found = try folder.names(upTo: 1) { name in
+            guard name.suffix(suffix.count).elementsEqual(suffix) else { return false }
+            do throws(VaultError) { return try folder.status(of: name)?.isOfThisUser == true } catch {
+                return true
+            }
+        }
+        if !found.names.isEmpty { return true }
+        for other in [record.waiting, record.arriving].compactMap(\.self) where other.sha256 != pack.sha256 {
+            if try bases(of: other).contains(name) { return true }
+        }
+        return false
     }
 
     /// Bytes that a pack takes on the disk, with the files that it rests on.

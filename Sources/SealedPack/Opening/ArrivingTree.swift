@@ -2,8 +2,8 @@ package import SystemPackage
 package import VaultBase
 package import VaultFileSystem
 
-/// The folder that a pack is opened into, piece by piece, if that may be interrupted: by a download, or because the pack is given up
-/// meanwhile. It is named, and locked by its process: after a kill, the next attempt takes up what is there. Nothing of it is visible
+/// The folder that a pack is opened into, piece by piece, if that may be interrupted: by a download, or because the pack's
+/// pieces are freed meanwhile. It is named, and locked by its process: after a kill, the next attempt takes up what is there. Nothing of it is visible
 /// before it is complete.
 package final class ArrivingTree: Sendable {
     package let folder: Folder
@@ -26,9 +26,7 @@ package final class ArrivingTree: Sendable {
             if try folder.names(upTo: 1).names.isEmpty { try FileSystem.removeTree(path) }
             return nil
         }
-        guard isLocked, try FileSystem.status(of: path)?.isSameFile(as: folder.status()) == true else {
-            return nil
-        }
+        guard isLocked, try folder.isStill(at: path) else { return nil }
         #if DEBUG
             FailPoint.reach("openingBegan")
         #endif
@@ -38,21 +36,14 @@ package final class ArrivingTree: Sendable {
 
     /// Removes what did not get its final name. What can't be removed costs disk space until the pack is recovered.
     package func discard() {
-        if (try? isStillNamed) == true { try? FileSystem.removeTree(folder.path) }
-    }
-
-    /// Whether the name is this folder's: another process may have removed it, and a third one begun anew.
-    private var isStillNamed: Bool {
-        get throws(VaultError) {
-            try FileSystem.status(of: folder.path)?.isSameFile(as: folder.status()) == true
-        }
+        if (try? folder.isStill(at: folder.path)) == true { try? FileSystem.removeTree(folder.path) }
     }
 
     /// Gives the complete tree, which is saved to the disk, its final name, and leaves it to its readers.
     package func commit(to target: FilePath, permissions: UInt16, replacingEmptyFolder: Bool = false)
         throws(VaultError)
     {
-        guard try isStillNamed else {
+        guard try folder.isStill(at: folder.path) else {
             throw VaultError(
                 .busy, "another process removed the tree", at: folder.path.string, remedy: "try again")
         }

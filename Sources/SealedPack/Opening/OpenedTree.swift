@@ -54,16 +54,6 @@ public struct OpenedTree: Sendable {
         return plain
     }
 
-    /// Whether the files have all pieces, sound, whatever else there is.
-    package func hasAllPieces() async throws(VaultError) -> Bool {
-        var isComplete = true
-        try await runInOrder(
-            0..<catalog.pieceCount, memory: { 2 * catalog.pieceRange($0).count },
-            work: { (number: Int) throws(VaultError) in (try? plaintext(ofPiece: number)) != nil },
-            deliver: { isComplete = isComplete && $0 })
-        return isComplete
-    }
-
     /// Verifies every byte of the tree: nothing is missing, changed or added, and no other user may change it. Throws `.corrupt`
     /// at the first difference, and the errors of reading.
     ///

@@ -32,7 +32,7 @@ public final class TreeWriter: Sendable {
             walk: try FolderWalk(below: root.reopened()), modes: modes, pieceCount: source.catalog.pieceCount)
         if isNew { tree.savedCount = 0 }
         if let basis { try tree.link(source.catalog, from: basis) }
-        if !isNew { try tree.removeLinks(of: source.catalog) }
+        if !isNew { try tree.settleLinks(of: source, in: root.path, besides: basis) }
         self.tree = Mutex(tree)
         if !isNew { try await findWritten() }
     }
@@ -83,15 +83,41 @@ public final class TreeWriter: Sendable {
             }
         }
 
-        /// Removes what an earlier attempt linked and this one does not: its bytes are another tree's, too.
-        mutating func removeLinks(of catalog: Catalog) throws(VaultError) {
+        /// Decides on files that have other names, and that this attempt did not link: no byte of them may be changed. An earlier attempt
+        /// linked them, or somebody did, such as a program that makes backups. They are removed, unless they have pieces that are nowhere
+        /// else, because these were freed in the pack: then a complete one stays, as a link.
+        ///
+        /// - Throws: `.unwritable` for an incomplete one with a piece that is nowhere else.
+        mutating func settleLinks(of source: OpenPack, in root: FilePath, besides basis: TreeBasis?)
+            throws(VaultError)
+        {
+            let catalog = source.catalog
+            let written = OpenedTree(root, of: catalog, isUnchanged: false, at: source.id.description)
             for index in 0..<catalog.entryCount where !isLink(index) {
                 guard let entry = catalog.entry(index), entry.size > 0 else { continue }
                 try enter(folderOf: entry.path)
                 guard let found = try walk.folder.status(of: entry.path.name), found.kind == .file,
                     found.hardLinks > 1
                 else { continue }
-                try walk.folder.unlink(entry.path.name)
+                let pieces = catalog.pieces(containing: entry.content)
+                let sound = pieces.filter { (try? written.plaintext(ofPiece: $0)) != nil }
+                let isOnlyCopy = sound.contains { piece in
+                    basis?.has(piece: piece) != true && (try? source.plaintext(ofPiece: piece)) == nil
+                }
+                guard isOnlyCopy else {
+                    try walk.folder.unlink(entry.path.name)
+                    continue
+                }
+                guard sound.count == pieces.count, found.size == entry.size else {
+                    throw VaultError(
+                        .unwritable, "it has another name, so it can't be completed",
+                        at: walk.folder.path.appending(entry.path.name).string,
+                        remedy: "remove its other name, or replace it by a copy")
+                }
+                if isLinked.isEmpty { isLinked = Array(repeating: false, count: catalog.entryCount) }
+                isLinked[index] = true
+                try walk.folder.openFile(entry.path.name).setPermissionsOfNew(
+                    modes.permissions(of: entry.kind))
             }
         }
 
@@ -229,15 +255,15 @@ public final class TreeWriter: Sendable {
     /// files, as far as the modes say. Throws `.corrupt` for a piece that neither has, `.diskFull`, `.unwritable`, `.io`.
     ///
     /// - Parameters:
-    ///   - sealed: the pack's file if it is to be given up meanwhile, so that the disk needs no room for both.
+    ///   - sealed: the pack's file if its pieces are to be freed meanwhile, so that the disk needs no room for both.
     ///   - progress: called with the bytes that are there.
-    public func finish(giving sealed: ConsumablePack? = nil, progress: (UInt64) -> Void = { _ in })
+    public func finish(freeing sealed: FreeablePack? = nil, progress: (UInt64) -> Void = { _ in })
         async throws(VaultError)
     {
         var number = 0
         var done: UInt64 = 0
         var unsaved: UInt64 = 0
-        if let sealed { try giveUp(sealed, upTo: (0..<catalog.pieceCount).first { !has(piece: $0) }) }
+        if let sealed { try free(sealed, upTo: (0..<catalog.pieceCount).first { !has(piece: $0) }) }
         try await runInOrder(
             next: { () throws(VaultError) -> NextInput<Int> in
                 while number < catalog.pieceCount {
@@ -263,7 +289,7 @@ public final class TreeWriter: Sendable {
                 progress(done)
                 unsaved += count
                 guard let sealed, unsaved >= sealed.batch else { return }
-                try giveUp(sealed, upTo: number + 1)
+                try free(sealed, upTo: number + 1)
                 unsaved = 0
             })
         progress(done)
@@ -279,7 +305,7 @@ public final class TreeWriter: Sendable {
     /// Frees the pieces before `end` in the sealed file, once the tree has them on the disk.
     ///
     /// - Parameter end: the first piece that is not written; nil where all are.
-    private func giveUp(_ sealed: ConsumablePack, upTo end: Int?) throws(VaultError) {
+    private func free(_ sealed: FreeablePack, upTo end: Int?) throws(VaultError) {
         let end = end ?? catalog.pieceCount
         do throws(VaultError) { try root.synchronizeFileSystem() } catch {
             try removeUnsaved()

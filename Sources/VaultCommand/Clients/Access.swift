@@ -21,7 +21,7 @@ struct Access: LongCommand {
             fd:N is closed (fd:0 becomes empty).
 
             With --record the program is a child of this process instead, and keeps its access if this process \
-            is killed. FILE gets the paths of the files that are opened meanwhile, in the order of their first \
+            is killed. Signals that end it end the program, which it waits for. FILE gets the paths of the files that are opened meanwhile, in the order of their first \
             use, one a line: a list for "first" in vault.json. The kernel reports them (inotify), so other \
             processes that open files of these packs are recorded, too.
 
@@ -77,11 +77,15 @@ struct Access: LongCommand {
         try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)
         try folder.keepOpenAcrossExec()
         let path = folder.path.string
-        let next = record.map { RecordAccess.words(for: command, in: access, list: $0) } ?? command
+        let roots = record == nil ? nil : try RootList.file(of: access)
+        let next =
+            if let record, let roots {
+                RecordAccess.words(for: command, list: record, roots: roots)
+            } else { command }
         // It takes the place of this process, which writes nothing after this.
         ProgressOutput.end()
         try keys.noteInherited()
-        try withExtendedLifetime((access, folder)) { () throws(VaultError) in
+        try withExtendedLifetime((access, folder, roots)) { () throws(VaultError) in
             try ProcessReplacement.execute(next, setting: ["ASSETVAULT_RESOURCES": path])
         }
     }

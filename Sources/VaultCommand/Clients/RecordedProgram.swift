@@ -11,20 +11,43 @@ struct RecordAccess: AsyncParsableCommand {
         commandName: "record-access", abstract: "What 'access --record' becomes.", shouldDisplay: false)
 
     @Option var list: String
-    @Option(parsing: .singleValue) var root: [String] = []
+    /// The descriptor of a file with the roots of the packs.
+    @Option var roots: Int32
     /// The words after `--`.
     @Argument var words: [String] = []
 
     /// The command that this process is to become.
-    static func words(for program: [String], in access: ResourceAccess, list: String) -> [String] {
-        ["/proc/self/exe", "record-access", "--list=\(list)"] + access.roots.map { "--root=\($0)" } + ["--"]
+    ///
+    /// - Parameter roots: what ``RootList/file(of:)`` made, still open.
+    static func words(for program: [String], list: String, roots: OpenFileReference) -> [String] {
+        ["/proc/self/exe", "record-access", "--list=\(list)", "--roots=\(roots.file.descriptor)", "--"]
             + program
     }
 
     func run() async throws {
-        let code = try await RecordedProgram(command: words, list: FilePath(list)).run(
-            in: root.map { FilePath($0) })
+        let roots = try RootList.take(roots)
+        let code = try await RecordedProgram(command: words, list: FilePath(list)).run(in: roots)
         if code != 0 { throw ExitCode(code) }
+    }
+}
+
+/// The roots of packs in a file in memory, with a zero behind each: they may be too many for arguments.
+enum RootList {
+    /// Stays open across `exec`.
+    static func file(of access: ResourceAccess) throws(VaultError) -> OpenFileReference {
+        var memory = try SealedMemory(named: "the packs in access")
+        for root in access.roots { try memory.append(Array("\(root.string)\0".utf8).span) }
+        let file = OpenFile(takingOwnershipOf: try memory.seal().rawValue, named: "the packs in access")
+        try file.keepOpenAcrossExec()
+        return OpenFileReference(file)
+    }
+
+    /// Reads it, and closes it: the program does not get it.
+    fileprivate static func take(_ descriptor: Int32) throws(VaultError) -> [FilePath] {
+        let file = OpenFile(takingOwnershipOf: descriptor, named: "the packs in access")
+        return try file.readAll(limit: .max).split(separator: 0).map {
+            FilePath(String(decoding: $0, as: UTF8.self))
+        }
     }
 }
 

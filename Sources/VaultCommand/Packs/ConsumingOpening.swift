@@ -3,7 +3,7 @@ import SystemPackage
 import VaultBase
 import VaultFileSystem
 
-/// Opens a pack whose file is given up meanwhile, and removed at the end. Killed, it continues with what is on the disk.
+/// Opens a pack whose file is freed meanwhile, and removed at the end. Killed, it continues with what is on the disk.
 struct ConsumingOpening {
     let pack: FilePath
     let target: FilePath
@@ -14,12 +14,13 @@ struct ConsumingOpening {
                 .usage, "the pack belongs to a client's store", at: pack.string,
                 remedy: "open it there: assetvault unlock")
         }
-        let sealed = try ConsumablePack(
+        let sealed = try FreeablePack(
             source.pack, openedSize: source.catalog.contentLength, at: pack)
-        guard try sealed.file.file.tryLock(exclusive: true), try isStillThere(sealed) else {
+        let file = sealed.file
+        guard try file.file.tryLock(exclusive: true), try file.file.isStill(at: pack) else {
             throw isBusy(pack)
         }
-        if try await isComplete(source) { return try remove(sealed) }
+        if try await isComplete(source) { return try remove(file) }
         try OutputCheck.requireNewFolder(target)
         let unfinished = target.removingLastComponent().appending(".assetvault-\(source.identity).opening")
         try makeFolder(unfinished)
@@ -27,7 +28,7 @@ struct ConsumingOpening {
             throw isBusy(unfinished)
         }
         do throws(VaultError) {
-            try await tree.writer.finish(giving: sealed, progress: progress)
+            try await tree.writer.finish(freeing: sealed, progress: progress)
             do throws(VaultError) { try tree.folder.synchronizeFileSystem() } catch {
                 try tree.writer.removeUnsaved()
                 throw error
@@ -37,16 +38,17 @@ struct ConsumingOpening {
         } catch {
             throw tree.writer.progress.done > 0 ? unfinishedError(error, in: unfinished) : error
         }
-        try remove(sealed)
+        try remove(file)
     }
 
-    /// Whether an earlier run was killed when only the pack was left to remove. The files may be a copy that was not saved, so they are saved
-    /// again.
+    /// Whether an earlier run was killed when only the pack was left to remove: the folder has all that the pack has, with its modes, and
+    /// nothing else. It may be a copy that was not saved, so it is saved again.
     private func isComplete(_ source: OpenPack) async throws(VaultError) -> Bool {
-        guard source.catalog.contentLength > 0,
-            try FileSystem.status(of: target, followingLinks: true)?.kind == .folder,
-            try await OpenedTree(target, of: source).hasAllPieces()
-        else { return false }
+        guard try FileSystem.status(of: target, followingLinks: true)?.kind == .folder else { return false }
+        do throws(VaultError) { try await OpenedTree(target, of: source).requireSound() } catch {
+            guard error.category == .corrupt || error.category == .missing else { throw error }
+            return false
+        }
         try Folder(opening: target).synchronizeFileSystem()
         return true
     }
@@ -58,14 +60,9 @@ struct ConsumingOpening {
         try parent.synchronize()
     }
 
-    /// Whether the name still is that of the file: another one may have got it since.
-    private func isStillThere(_ sealed: ConsumablePack) throws(VaultError) -> Bool {
-        try FileSystem.status(of: pack)?.isSameFile(as: sealed.file.file.status()) == true
-    }
-
-    /// After the folder has its name durably.
-    private func remove(_ sealed: ConsumablePack) throws(VaultError) {
-        guard try isStillThere(sealed) else { return }
+    /// After the folder has its name durably. Another file that got the name of the pack stays.
+    private func remove(_ file: OpenFileReference) throws(VaultError) {
+        guard try file.file.isStill(at: pack) else { return }
         try FileSystem.removeFile(pack)
         try Folder(holding: pack).synchronize()
     }

@@ -20,6 +20,7 @@ struct ShortRoomTests {
         try await world.run("fetch \(server.url) --store $WORK/disk/room/store $TRUST $KEYS").succeeded()
         try world.write("level/map", "version 2")
         try world.write("level/large", Bytes.random(40_000_000, seed: 1))
+        try world.write("level/z/last", "in a folder of its own")
         try await world.publish()
         try await fetch("").succeeded()
     }
@@ -39,7 +40,7 @@ struct ShortRoomTests {
     }
 
     /// Runs `body` with the store on a disk with this much free space. 16 MiB stay free; the opened pack takes 38, and 13 are needed if the
-    /// waiting one is given up.
+    /// waiting one is freed.
     private func withRoom(mebibytes: Int, _ body: (MountedAreas) async throws -> Void) async throws {
         try await MountedAreas.mount(["room"], of: world["disk"]) { disk in
             try await disk.leave(kibibytes: mebibytes << 10, in: "room")
@@ -64,14 +65,14 @@ struct ShortRoomTests {
         }
     }
 
-    @Test func theWaitingPackIsGivenUp() async throws {
+    @Test func theWaitingPackIsFreed() async throws {
         try await withRoom(mebibytes: 32) { disk in
             try await unlock(disk).succeeded()
             try await expectLive(2, disk)
         }
     }
 
-    @Test func nothingIsGivenUpWhereThereIsRoom() async throws {
+    @Test func nothingIsFreedWhereThereIsRoom() async throws {
         try await withRoom(mebibytes: 58) { disk in
             try await unlock(disk, dyingAt: "piecesFreed").succeeded()
             try await expectLive(2, disk)
@@ -128,7 +129,59 @@ struct ShortRoomTests {
         }
     }
 
-    /// A piece is damaged after others were given up: `fetch` downloads it alone, on the same disk.
+    /// A save to the disk fails after pieces were freed, also where the disk has room for both forms again.
+    @Test func aFailedSave() async throws {
+        let library = try await PreloadedLibrary.through(
+            PreloadedLibrary.failingFileSystemSync, in: world.folder)
+        func unlock(_ disk: MountedAreas, failingAt number: Int) async throws {
+            let result = try await world.run(
+                "unlock --store \(store) $KEYS", through: disk.inside + library + ["SYNC_NUMBER=\(number)"])
+            result.failed(74, naming: "save the file system")
+            try await expectLive(1, disk, "\(number)")
+        }
+        try await withRoom(mebibytes: 32) { disk in
+            let asked = server.packs.count
+            for number in [4, 1, 3] { try await unlock(disk, failingAt: number) }
+            try await disk.makeSpace()
+            try await unlock(disk, failingAt: 1)
+            try await self.unlock(disk).succeeded()
+            try await expectLive(2, disk)
+            #expect(server.packs.count == asked)
+        }
+    }
+
+    /// The tree has pieces that are nowhere else: an error that may pass does not cost it.
+    @Test func anErrorOfTakingUpTheTree() async throws {
+        try await withRoom(mebibytes: 32) { disk in
+            let asked = server.packs.count
+            #expect(try await unlock(disk, dyingAt: "piecesFreed:3").exitCode == 137)
+            let tree = try await disk.shell("printf %s '\(store)'/permanent/level/*.arriving")
+            let failing = Sandbox.injecting("error=EROFS", into: "mkdirat", on: tree)
+            let result = try await world.run(
+                "unlock --store \(store) $KEYS", through: disk.inside + failing)
+            result.failed(73, naming: "create the folder")
+            try await unlock(disk).succeeded()
+            try await expectLive(2, disk)
+            #expect(server.packs.count == asked)
+        }
+    }
+
+    /// What was opened already counts, as it does once it is live.
+    @Test func theUsageOfAPackThatIsBeingOpened() async throws {
+        try await withRoom(mebibytes: 32) { disk in
+            func size() async throws -> Int64 {
+                let usage = try await world.run(
+                    "usage --json --store \(store)", through: disk.inside
+                ).succeeded().json()
+                return try #require(usage["packs"]?.elements?.first?["sizeOnDisk"]?.number)
+            }
+            let before = try await size()
+            #expect(try await unlock(disk, dyingAt: "piecesFreed:5").exitCode == 137)
+            #expect(try await size() > before - 1_000_000)
+        }
+    }
+
+    /// A piece is damaged after others were freed: `fetch` downloads it alone, on the same disk.
     @Test func aDamagedPieceMidway() async throws {
         try await withRoom(mebibytes: 32) { disk in
             #expect(try await unlock(disk, dyingAt: "piecesFreed:3").exitCode == 137)

@@ -158,6 +158,35 @@ enum PreloadedLibrary {
         off_t lseek(int f, off_t o, int w) { return lseek64(f, o, w); }
         """
 
+    /// The save of a file system that is number SYNC_NUMBER of all threads fails. With RENAME_FROM it does not, but that file is renamed to
+    /// RENAME_TO before it.
+    static let failingFileSystemSync = """
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <stdarg.h>
+        #include <stdatomic.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <sys/syscall.h>
+        static atomic_long count;
+        // The program calls syncfs by its number.
+        long syscall(long number, ...) {
+            static long (*next)(long, ...);
+            if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+            va_list list;
+            va_start(list, number);
+            long words[6];
+            for (int i = 0; i < 6; i++) words[i] = va_arg(list, long);
+            va_end(list);
+            if (number == SYS_syncfs && ++count == atol(getenv("SYNC_NUMBER"))) {
+                const char *from = getenv("RENAME_FROM");
+                if (!from) { errno = EIO; return -1; }
+                if (rename(from, getenv("RENAME_TO"))) abort();
+            }
+            return next(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+        }
+        """
+
     /// Writes the path of each regular file that is synced to SYNC_LOG, and fails for the file that is number SYNC_NUMBER of all
     /// threads.
     static let failingSync = """

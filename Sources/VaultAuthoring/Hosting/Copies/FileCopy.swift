@@ -95,9 +95,7 @@ struct FileCopy {
         let isNew = try !FileSystem.exists(partial)
         let file =
             isNew ? try OpenFile(creating: partial, permissions: 0o644) : try OpenFile(updating: partial)
-        guard try file.tryLock(exclusive: true),
-            try FileSystem.status(of: partial)?.isSameFile(as: file.status()) == true
-        else {
+        guard try file.tryLock(exclusive: true), try file.isStill(at: partial) else {
             throw VaultError(
                 .busy, "another process is writing it", at: partial.string,
                 remedy: "try again when it is done")

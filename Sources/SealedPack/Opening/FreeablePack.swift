@@ -2,9 +2,9 @@ public import SystemPackage
 public import VaultBase
 package import VaultFileSystem
 
-/// The file of a pack that is given up while the pack is opened: once opened pieces are saved to the disk, they become holes in the
-/// file. So the disk needs room for the opened pack and a few pieces, and not for both forms.
-public struct ConsumablePack: Sendable {
+/// The file of a pack whose pieces are freed while the pack is opened: once opened pieces are saved to the disk, they become holes in
+/// the file. So the disk needs room for the opened pack and a few pieces, and not for both forms.
+public struct FreeablePack: Sendable {
     /// Open for writing.
     package let file: OpenFileReference
     private let pieces: Range<UInt64>
@@ -22,7 +22,7 @@ public struct ConsumablePack: Sendable {
     public init(_ pack: PackFile, openedSize: UInt64, at path: FilePath) throws(VaultError) {
         func refuse(_ problem: String) -> VaultError {
             VaultError(
-                .unwritable, "\(problem), so it can't be given up while it is opened", at: path.string,
+                .unwritable, "\(problem), so its pieces can't be freed while it is opened", at: path.string,
                 remedy: "keep it, or open a copy of it that is a file of its own")
         }
         guard try FileSystem.status(of: path)?.kind == .file else { throw refuse("it is not a file") }
@@ -32,9 +32,10 @@ public struct ConsumablePack: Sendable {
         guard try found.isSameFile(as: pack.file.status()) else { throw refuse("it is another file by now") }
         guard found.isOfThisUser else { throw refuse("the pack is another user's") }
         guard found.hardLinks == 1 else { throw refuse("the pack has other names") }
-        guard pack.bases == nil, try !FileSystem.exists(PiecePlaces.path(beside: path)) else {
-            throw refuse("the pack rests on other files")
-        }
+        // Another user's places say nothing of a file that is read without them.
+        guard pack.bases == nil,
+            try FileSystem.status(of: PiecePlaces.path(beside: path))?.isOfThisUser != true
+        else { throw refuse("the pack rests on other files") }
         file = opened
         let size = found.size
         pieces = PackLayout.piecesOffset..<pack.footer.layout.indexOffset
