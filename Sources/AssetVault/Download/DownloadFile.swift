@@ -123,9 +123,7 @@ struct DownloadFile {
             throw try FileSystem.exists(path) == isThere ? error : isTaken
         }
         // The process that had the lock may have moved or removed the file.
-        guard try file.tryLock(exclusive: true),
-            try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
-        else { throw isTaken }
+        guard try file.tryLock(exclusive: true), try file.isStill(at: path) else { throw isTaken }
         return OpenFileReference(file)
     }
 

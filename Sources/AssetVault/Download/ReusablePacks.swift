@@ -130,7 +130,7 @@ final class ReusablePacks: Sendable {
             guard let found = try? FileSystem.status(of: path) else { return true }
             return EphemeralName.isOurs(found)
         }
-        // One that was given up in part, as it was opened, has not all its pieces.
+        // One that was freed in part, as it was opened, has not all its pieces.
         guard areOurs, resting.bases != nil || (try? file.file.hasHoles) != true else { return nil }
         return .sealed(resting, named: name, as: ownName)
     }
