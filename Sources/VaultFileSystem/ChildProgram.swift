@@ -45,7 +45,8 @@ package struct ChildProgram: Sendable {
         running.withLock { running in
             guard let running else { return false }
             // Ctrl-C in a terminal reaches both: many programs take a second one for an order to end at once.
-            if signal != SIGINT { kill(running, signal) }
+            let isOfTerminal = signal == SIGINT && (0...2).contains { tcgetpgrp($0) == getpgrp() }
+            if !isOfTerminal { kill(running, signal) }
             return true
         }
     }

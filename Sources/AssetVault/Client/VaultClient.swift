@@ -251,7 +251,7 @@ public actor VaultClient {
         }
         let report = report(of: plan, missingKeys, outcomes, among: selected)
         let awaitingKey = Set(report.awaitingKey.map(\.id))
-        await view.noteWhole(in: storeAccess, unlessBehind: plan.changing, awaitingKey: awaitingKey)
+        await view.noteReadable(in: storeAccess, unlessBehind: plan.changing, awaitingKey: awaitingKey)
         return report
     }
 

@@ -55,15 +55,18 @@ struct ArrivedPack: Sendable {
     }
 
     /// Before the file gets its name beside its bases: without its places it would have holes. Throws `.corrupt` where a base is no
-    /// longer there.
+    /// longer there, or has no longer the pieces that this pack needs.
     func savePlaces(beside target: FilePath, of pack: PackManifest) throws(VaultError) {
         guard let bases, bases.folder == target.removingLastComponent() else {
             return try FileSystem.discard(PiecePlaces.path(beside: target))
         }
-        guard bases.areThere else {
-            throw VaultError(
-                .corrupt, "a version that it rests on was removed", at: target.string, remedy: "try again")
+        let isSaved = try bases.whileComplete { () throws(VaultError) in
+            try bases.places.save(beside: target, of: try packFile(of: pack))
         }
-        try bases.places.save(beside: target, of: try packFile(of: pack))
+        guard isSaved else {
+            throw VaultError(
+                .corrupt, "a version that it rests on was removed, or is freed as it is opened",
+                at: target.string, remedy: "try again")
+        }
     }
 }

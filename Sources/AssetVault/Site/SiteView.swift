@@ -104,7 +104,7 @@ extension SiteView {
     /// - Parameters:
     ///   - packs: where one that has a tag is not here as it is listed, nothing is noted.
     ///   - awaitingKey: those whose key is missing. One that was never here is of no use to this user, and does not count.
-    func noteWhole(
+    func noteReadable(
         in store: StoreAccess, unlessBehind packs: [PackManifest], awaitingKey: Set<PackID> = []
     ) async {
         guard hasOpaqueNames != nil, missingNames == nil else { return }
@@ -113,11 +113,11 @@ extension SiteView {
             let loaded = store.records.loadedDigest(of: pack.id)
             return loaded != pack.sha256 && (loaded != nil || !awaitingKey.contains(pack.id))
         }
-        if !isBehind { await store.metadata.noteWhole(siteChain) }
+        if !isBehind { await store.metadata.noteReadable(siteChain) }
     }
 
     /// Whether that was noted.
-    func isWhole(in store: StoreAccess) -> Bool { store.metadata.isNotedWhole(siteChain) }
+    func isWhole(in store: StoreAccess) -> Bool { store.metadata.isNotedReadable(siteChain) }
 
     /// The pack with the table of opaque names; nil where none is listed.
     func namesTable() async throws(VaultError) -> LocatedPack? {

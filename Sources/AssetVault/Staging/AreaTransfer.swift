@@ -25,10 +25,10 @@ struct AreaTransfer: Sendable {
         let isRemoved = try await store.withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
-            // Those of a file that waits already are its own.
-            let bases = try WaitingBases(of: arrived, in: folder)
-            if try !FileSystem.exists(target) { try arrived.savePlaces(beside: target, of: pack) }
-            _ = consume bases
+            // Those of a file that waits already are its own; a whole one has none.
+            if try arrived.isWhole || !FileSystem.exists(target) {
+                try arrived.savePlaces(beside: target, of: pack)
+            }
             StagingStep.placesSaved.reached()
             try move.commit()
             StagingStep.packShared.reached()
@@ -51,8 +51,10 @@ struct AreaTransfer: Sendable {
     {
         let target = layout.partialDownload(of: pack)
         try layout.makeEphemeral()
-        let file = try? OpenFile(reading: damaged)
-        if let file, try isBeingFreed(file, of: pack) {
+        let file = try? OpenFileReference(OpenFile(reading: damaged))
+        // Its lock is kept until the file is moved.
+        defer { file?.file.unlock() }
+        if let file, try isBeingFreed(file.file, of: pack) {
             throw .supersededByAnotherProcess(pack.id, in: layout)
         }
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
@@ -78,10 +80,12 @@ struct AreaTransfer: Sendable {
         }
     }
 
-    /// Whether another process frees a file that waits: what is missing there is in the tree, which may have its final name by now. If
-    /// none does, the file is locked from now on, so that none begins.
+    /// Whether another process of this user frees a file that waits: what is missing there is in the tree, which may have its final name
+    /// by now. If none does, the file is locked from now on, so that none begins.
     private func isBeingFreed(_ file: borrowing OpenFile, of pack: PackManifest) throws(VaultError) -> Bool {
-        guard (try? file.tryLock(exclusive: false)) == false, try file.hasHoles else { return false }
+        guard try EphemeralName.isOurs(file.status()), (try? file.tryLock(exclusive: false)) == false,
+            try file.hasHoles
+        else { return false }
         if try FileSystem.exists(layout.arrivingTree(of: pack)) { return true }
         return try FileSystem.exists(layout.version(pack, as: .opened))
     }
@@ -103,38 +107,6 @@ struct AreaTransfer: Sendable {
         _ = try versions.whileFree(VersionName(of: pack, as: .sealed)) { () throws(VaultError) in
             try FileMove(from: version, to: target) { _ in }.commit()
         }
-    }
-}
-
-/// The files among those that wait which a pack comes to rest on, locked: no process begins to free them before its places are saved.
-/// From then on these protect them.
-private struct WaitingBases: ~Copyable {
-    private let files: [OpenFileReference]
-
-    /// Throws `.corrupt` where a file is gone, or is freed as it is opened: then the pack needs its pieces in its own file.
-    init(of arrived: ArrivedPack, in folder: FilePath) throws(VaultError) {
-        var files: [OpenFileReference] = []
-        if let bases = arrived.bases, bases.folder == folder {
-            for path in bases.paths { files.append(try Self.lock(path)) }
-        }
-        self.files = files
-    }
-
-    private static func lock(_ path: FilePath) throws(VaultError) -> OpenFileReference {
-        let file = try? OpenFileReference(OpenFile(reading: path))
-        // Without locks in the file system no file that waits is freed.
-        guard let file, (try? file.file.tryLock(exclusive: false)) ?? true, try !isFreed(file.file) else {
-            throw VaultError(
-                .corrupt, "pieces of a file that it rests on are freed as that is opened", at: path.string,
-                remedy: "try again")
-        }
-        return file
-    }
-
-    /// Whether it has holes that are not in files of its own.
-    private static func isFreed(_ file: borrowing OpenFile) throws(VaultError) -> Bool {
-        guard try file.hasHoles else { return false }
-        return try FileSystem.status(of: PiecePlaces.path(beside: file.path))?.isOfThisUser != true
     }
 }
 

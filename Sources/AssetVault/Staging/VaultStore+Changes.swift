@@ -88,7 +88,7 @@ extension VaultStore {
             // Also where one was killed after a pack was loaded.
             try? await removeSuperseded(by: ids?.map(listedID) ?? store.records.ids())
             if failure == nil, let view = stager.storedView, !view.isWhole(in: store) {
-                await view.noteWhole(in: store, unlessBehind: listedPacksOfLoaded(in: view))
+                await view.noteReadable(in: store, unlessBehind: listedPacksOfLoaded(in: view))
             }
             let absent = try notLoaded(of: ids?.map(listedID) ?? []).first
             let asksForNames = ids?.contains { $0.description == PackNames.packID } ?? true

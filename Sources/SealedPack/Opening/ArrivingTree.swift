@@ -2,9 +2,9 @@ package import SystemPackage
 package import VaultBase
 package import VaultFileSystem
 
-/// The folder that a pack is opened into, piece by piece, if that may be interrupted: by a download, or because the pack's
-/// pieces are freed meanwhile. It is named, and locked by its process: after a kill, the next attempt takes up what is there. Nothing of it is visible
-/// before it is complete.
+/// The folder that a pack is opened into, piece by piece, if that may be interrupted: by a download, or because the pack's pieces are freed
+/// meanwhile. It is named, and locked by its process: after a kill, the next attempt takes up what is there. Nothing of it is visible before
+/// it is complete.
 package final class ArrivingTree: Sendable {
     package let folder: Folder
     package let writer: TreeWriter

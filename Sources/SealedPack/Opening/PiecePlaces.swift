@@ -183,14 +183,21 @@ package struct PieceBases: Sendable {
 
     package var paths: [FilePath] { places.bases.map { folder.appending($0) } }
 
-    /// Whether all of them are still there under their names.
-    package var areThere: Bool {
-        guard let folder = try? Folder(opening: self.folder) else { return false }
-        for (name, file) in zip(places.bases, files) {
-            guard let found = try? folder.status(of: name),
-                (try? file.file.status().isSameFile(as: found)) == true
+    /// Runs `body` while no process frees pieces of the bases (``FreeablePack``). False where another process does, and where one is not there
+    /// under its name any more, or has no longer the pieces that are read of it.
+    package func whileComplete(_ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
+        defer { for file in files { file.file.unlock() } }
+        for (number, file) in files.enumerated() {
+            // Without locks in the file system no process frees anything.
+            guard (try? file.file.tryLock(exclusive: false)) ?? true, try file.file.isStill(at: paths[number])
             else { return false }
+            let present = try file.file.dataRanges(in: 0..<file.file.status().size)
+            for run in places.runs where run.base == number {
+                let end = run.offset.saturatingAdding(UInt64(run.range.count))
+                guard present.cover(run.offset..<end) else { return false }
+            }
         }
+        try body()
         return true
     }
 

@@ -93,6 +93,19 @@ public final class TreeWriter: Sendable {
         {
             let catalog = source.catalog
             let written = OpenedTree(root, of: catalog, isUnchanged: false, at: source.id.description)
+            // By piece: files share them.
+            var soundness: [Bool?] = Array(repeating: nil, count: catalog.pieceCount)
+            func isSound(_ piece: Int) throws(VaultError) -> Bool {
+                if let known = soundness[piece] { return known }
+                if Task.isCancelled { throw VaultError.cancelled(source.id.description) }
+                // Other processes see that this one is alive.
+                source.pack.file.touch()
+                let isSound = (try? written.plaintext(ofPiece: piece)) != nil
+                soundness[piece] = isSound
+                return isSound
+            }
+            // Removed at the end: the pieces of a file may be in others, too.
+            var unneeded: [Catalog.Entry] = []
             for index in 0..<catalog.entryCount where !isLink(index) {
                 guard let entry = catalog.entry(index), entry.size > 0 else { continue }
                 try enter(folderOf: entry.path)
@@ -100,15 +113,21 @@ public final class TreeWriter: Sendable {
                     found.hardLinks > 1
                 else { continue }
                 let pieces = catalog.pieces(containing: entry.content)
-                let sound = pieces.filter { (try? written.plaintext(ofPiece: $0)) != nil }
-                let isOnlyCopy = sound.contains { piece in
-                    basis?.has(piece: piece) != true && (try? source.plaintext(ofPiece: piece)) == nil
+                var (isOnlyCopy, isComplete) = (false, found.size == entry.size)
+                for piece in pieces {
+                    let isHere = try isSound(piece)
+                    isComplete = isComplete && isHere
+                    if isHere, basis?.has(piece: piece) != true,
+                        (try? source.plaintext(ofPiece: piece)) == nil
+                    {
+                        isOnlyCopy = true
+                    }
                 }
                 guard isOnlyCopy else {
-                    try walk.folder.unlink(entry.path.name)
+                    unneeded.append(entry)
                     continue
                 }
-                guard sound.count == pieces.count, found.size == entry.size else {
+                guard isComplete else {
                     throw VaultError(
                         .unwritable, "it has another name, so it can't be completed",
                         at: walk.folder.path.appending(entry.path.name).string,
@@ -118,6 +137,10 @@ public final class TreeWriter: Sendable {
                 isLinked[index] = true
                 try walk.folder.openFile(entry.path.name).setPermissionsOfNew(
                     modes.permissions(of: entry.kind))
+            }
+            for entry in unneeded {
+                try enter(folderOf: entry.path)
+                try walk.folder.unlink(entry.path.name)
             }
         }
 

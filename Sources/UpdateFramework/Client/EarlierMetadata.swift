@@ -11,7 +11,7 @@ import VaultFileSystem
 struct EarlierMetadata {
     private let folder: FilePath
     /// The file with the SHA-256 of the snapshot of the last state that could be read completely.
-    private let wholeNote: FilePath
+    private let readableNote: FilePath
     private let permissions: UInt16
 
     private static let limit = 8
@@ -20,7 +20,7 @@ struct EarlierMetadata {
 
     init(below store: FilePath, permissions: UInt16) {
         folder = store.appending("earlier")
-        wholeNote = store.appending("readable")
+        readableNote = store.appending("readable")
         self.permissions = permissions
     }
 
@@ -52,13 +52,14 @@ struct EarlierMetadata {
 
     /// Nil where none was noted.
     var wholeSnapshot: SHA256Digest? {
-        guard let bytes = try? DurableFile.read(wholeNote, limit: 64) else { return nil }
+        guard let bytes = try? DurableFile.read(readableNote, limit: 64) else { return nil }
         return SHA256Digest(hex: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// See ``MetadataStore/noteWhole(_:)``. The caller has the store's lock.
-    func noteWhole(_ snapshot: SHA256Digest) throws(VaultError) {
-        try CachedFile.write(Array(snapshot.hex.utf8).span, to: wholeNote, permissions: permissions & 0o644)
+    /// See ``MetadataStore/noteReadable(_:)``. The caller has the store's lock.
+    func noteReadable(_ snapshot: SHA256Digest) throws(VaultError) {
+        try CachedFile.write(
+            Array(snapshot.hex.utf8).span, to: readableNote, permissions: permissions & 0o644)
     }
 
     /// The newest set of the state that was noted.
@@ -234,17 +235,17 @@ extension MetadataStore {
     }
 
     /// Whether this state is the one that was noted.
-    package func isNotedWhole(_ chain: TrustChain) -> Bool {
+    package func isNotedReadable(_ chain: TrustChain) -> Bool {
         earlier.wholeSnapshot == chain.snapshot.digest
     }
 
     /// Notes that all of a state can be read here. The last such state stays among the earlier states if a later state has data
     /// that can't be read yet, such as encrypted names. A failure is harmless: loaded packs stay.
-    public func noteWhole(_ chain: TrustChain) async {
-        guard !isNotedWhole(chain) else { return }
+    public func noteReadable(_ chain: TrustChain) async {
+        guard !isNotedReadable(chain) else { return }
         try? await locked { () throws(VaultError) in
             guard try stored(.timestamp) == chain.timestamp.bytes else { return }
-            try earlier.noteWhole(chain.snapshot.digest)
+            try earlier.noteReadable(chain.snapshot.digest)
         }
         await removeEarlier(supersededBy: chain)
     }

@@ -24,7 +24,7 @@ public struct VerifiedRoot: VerifiedMetadata {
         try self.init(at: "trusted root") { bytes }
     }
 
-    /// The same for a file on this machine.
+    /// The same for a file on this machine. Throws `.missing` and `.io`, too.
     public init(trustedRootFile path: FilePath) throws(VaultError) {
         try self.init(at: path.string) { () throws(VaultError) in
             try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)

@@ -21,9 +21,10 @@ struct Access: LongCommand {
             fd:N is closed (fd:0 becomes empty).
 
             With --record the program is a child of this process instead, and keeps its access if this process \
-            is killed. Signals that end it end the program, which it waits for. FILE gets the paths of the files that are opened meanwhile, in the order of their first \
-            use, one a line: a list for "first" in vault.json. The kernel reports them (inotify), so other \
-            processes that open files of these packs are recorded, too.
+            is killed. Signals that end it end the program, which it waits for. FILE gets the paths of the \
+            files that are opened meanwhile, in the order of their first use, one a line: a list for "first" in \
+            vault.json. The kernel reports them (inotify), so other processes that open files of these packs \
+            are recorded, too.
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2

@@ -107,6 +107,25 @@ import VaultTransport
         #expect(try freeable() != nil)
     }
 
+    /// A version with holes is a base, too, as long as the pieces that are read of it are there.
+    @Test func eachVersionRestsOnAllBefore() async throws {
+        var files = ChangedPack.files(1)
+        for version: UInt64 in 2...4 {
+            files["file \(version)"] = noise(90_000, seed: Int(300 + version))
+            try await world.publish(files)
+            let before = try await world.server.packBytesAtRest
+            #expect(try await world.downloader().run(.update).firstError == nil)
+            let sent = try await world.server.packBytesAtRest - before
+            #expect(sent < 500_000, "version \(version): \(sent)")
+            #expect(try await waitingVersion(version).rests)
+        }
+        let client = try pack.client(.opened)
+        try await client.unlock()
+        for (name, bytes) in files {
+            #expect(try await client.store.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
+        }
+    }
+
     /// It is being freed by a process that just gave the tree its final name.
     @Test func aFileThatIsBeingFreedIsNotReturned() async throws {
         let lock = try OpenFile(updating: waiting.file.path)

@@ -45,7 +45,8 @@ public struct KeyReplacement: Sendable {
     /// new key later than the metadata still open everything. Interrupted at any point, it is completed by running it again.
     public func begin(_ audience: String?, in vault: VaultFolder) async throws(VaultError) -> KeyChangeReport
     {
-        try await vault.carryOut(request) { session, output async throws(VaultError) in
+        try request.requireRealRun("the replacement of a key")
+        return try await vault.carryOut(request) { session, output async throws(VaultError) in
             var session = session
             try await session.replaceKeys(of: audience)
             return try await session.publishKeys(into: output)
@@ -86,6 +87,7 @@ public struct KeyReplacement: Sendable {
     /// - Throws: `usage` for a key that is in use, or without which a version that is listed or could be restored opens no more; `missing`
     ///   without a file.
     public func remove(_ id: KeyID, in vault: VaultFolder) async throws(VaultError) {
+        try request.requireRealRun("the removal of a key")
         try await vault.withSession(request) { session async throws(VaultError) in
             guard session.retiredKeys.ids.contains(id) else {
                 throw VaultError(

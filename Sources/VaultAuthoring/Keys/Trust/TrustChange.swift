@@ -42,7 +42,8 @@ public struct TrustChange: Sendable {
     /// - Throws: `untrusted` for a host whose timestamp, snapshot or root has expired: its state may be an old one, and nothing else about it
     ///   is looked at here.
     public func refresh() async throws(VaultError) -> MetadataReport {
-        try await vault.withSession(request) { session async throws(VaultError) in
+        try request.requireRealRun("a new timestamp")
+        return try await vault.withSession(request) { session async throws(VaultError) in
             let site = try site(of: session)
             guard let tree = site.tree else { throw session.vault.nothingPublished }
             try session.host?.requireUnexpired(

@@ -26,12 +26,21 @@ public struct AuthorRequest: Sendable {
     public var isStrict = false
     /// Whether versions may be restored that are signed only by keys removed from the root.
     public var acceptsRemovedKeys = false
-    /// Whether a change is only reported: packs are sealed into scratch, and no file of the vault changes.
+    /// Whether a change is only reported: packs are sealed into scratch, and no file of the vault changes. What can't be reported before it
+    /// is done, such as a new key, is refused (`.usage`).
     public var isDryRun = false
 
     public init(keys: (any KeyProvider)?, now: UTCTime) {
         self.keys = keys
         self.now = now
+    }
+
+    /// Before a change that has no dry run.
+    func requireRealRun(_ change: String) throws(VaultError) {
+        guard isDryRun else { return }
+        throw VaultError(
+            .usage, "\(change) has no dry run", at: "dry run",
+            remedy: "make a copy of the vault, and try it there")
     }
 }
 
