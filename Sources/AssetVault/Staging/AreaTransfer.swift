@@ -26,9 +26,8 @@ struct AreaTransfer: Sendable {
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
             // Those of a file that waits already are its own; a whole one has none.
-            if try arrived.isWhole || !FileSystem.exists(target) {
-                try arrived.savePlaces(beside: target, of: pack)
-            }
+            let isHere = try FileSystem.exists(target)
+            if arrived.isWhole || !isHere { try arrived.savePlaces(beside: target, of: pack) }
             StagingStep.placesSaved.reached()
             try move.commit()
             StagingStep.packShared.reached()

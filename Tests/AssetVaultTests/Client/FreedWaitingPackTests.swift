@@ -1,6 +1,7 @@
 import FaultServer
 import Glibc
 import SystemPackage
+import TestFiles
 import Testing
 import VaultBase
 import VaultCrypto
