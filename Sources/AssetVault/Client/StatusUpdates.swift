@@ -13,18 +13,18 @@ public enum StatusUpdate: Sendable, Equatable {
     /// Bytes that were just written, bytes of the download on the disk with them, and bytes in all; not reported for every
     /// byte. The first one says what an earlier attempt left: nothing was written for it.
     case progress(PackID, written: UInt64, bytes: UInt64, total: UInt64)
-    /// The host does not support Range requests: it sends the whole pack, with the bytes that the store has.
+    /// The host does not support Range requests: it sends the whole pack, including the bytes that the store already has.
     case sentWhole(PackID, SiteLocation)
     /// Disk space for the pack is missing, in bytes. Purgeable packs are removed now; if that is not enough, the pack fails.
     case diskSpaceLow(PackID, missing: UInt64)
-    /// The network is metered: the pack was not requested, so it is not downloaded. A final update follows.
+    /// Not downloaded: the network is metered, and nobody asked for this pack. A final update follows.
     case deferred(PackID)
     /// Bytes of a stored pack that were verified again, and bytes in all. Where several packs are to be verified, this is reported of all of
     /// them before the first one is read.
     case verifying(PackID, bytes: UInt64, total: UInt64)
     /// Bytes that were opened, and bytes in all.
     case opening(PackID, bytes: UInt64, total: UInt64)
-    /// The pack is moved to the next area.
+    /// The pack moves to the next storage area on this disk.
     case transferring(PackID)
     /// None of the given keys opens the pack. A final update follows: it waits in shared storage, it was not downloaded
     /// (`.absent`), or an earlier version stays in use.
@@ -46,7 +46,7 @@ public enum StatusUpdate: Sendable, Equatable {
         }
     }
 
-    /// The same of the pack under another ID.
+    /// This update, with the pack's ID replaced.
     func named(_ naming: (PackID) -> PackID, _ error: (VaultError) -> VaultError) -> StatusUpdate {
         let id = naming(self.id)
         return switch self {

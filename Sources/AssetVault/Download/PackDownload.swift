@@ -87,8 +87,8 @@ struct PackDownload {
         }
     }
 
-    /// Once the tail is verified: what the pack rests on is not downloaded, and the other pieces are opened as they come, where there is
-    /// a key.
+    /// Runs once the tail is verified. Excludes the pieces that are already here from the download. With a key, opens the other pieces as
+    /// they arrive.
     private func beginResting(
         _ reusable: ReusablePieces, _ assembly: inout PackAssembly
     ) async throws(VaultError) -> (TreeBasis?, ArrivingTree?, PieceBases?) {
@@ -185,8 +185,7 @@ struct PackDownload {
 
 /// Requests of a download, and whether the responses match them.
 extension PackDownload {
-    /// Requests under way at a time. More gain little where bytes take as long as the way: three to four reach the rate of a line of
-    /// 100 Mbit/s over 50 ms.
+    /// Concurrent requests. Three to four saturate a line of 100 Mbit/s with a round trip of 50 ms; more gain little.
     private static let requestsAtOnce = 4
     /// Bytes of these requests, which are requested again if the process ends; a larger part is requested alone.
     private static let bytesAtOnce = 512 << 10
@@ -217,7 +216,7 @@ extension PackDownload {
                 throw refusal("the index or the catalog has the wrong digest")
             }
             if wasTailUnverified, !assembly.isTailUnverified { StagingStep.tailVerified.reached() }
-            // Zeros look like a hole in the file.
+            // A host that sends only zeros leaves a hole, so the same bytes are still missing.
             guard try assembly.wanted() != answer.request.wanted else {
                 throw refusal("none of the requested bytes were received")
             }
@@ -263,7 +262,7 @@ extension PackDownload {
     /// Whether the download continues with these bytes.
     private func check(_ bytes: [UInt8], at position: UInt64, of range: Range<UInt64>) throws(VaultError) {
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
-        // The page of a captive portal changes nothing on the disk, and is not read further.
+        // A captive portal's page is refused here, before anything is written.
         if position == 0, !PackFile.mayBegin(with: bytes) {
             throw refusal("the host sent something that is not a pack; a login page may stand in the way")
         }

@@ -9,9 +9,9 @@ import VaultSite
 /// for downloaders, which know by them what to download. They are kept if the site later lists public names, or the store
 /// changes channel, because loaded packs keep their names.
 struct StoredNames: Sendable, Equatable {
-    /// Of the table, and of packs that were here before it and are not in it: in JSON `former`.
+    /// The names in the table. Packs that were here before the table and are not in it keep theirs (`former` in JSON).
     let names: PackNames
-    /// Of the pack with the table.
+    /// The digest of the pack that holds the table.
     let digest: SHA256Digest
     /// Whether the listing that decided last has opaque names. In JSON `opaque`.
     var areOpaque: Bool

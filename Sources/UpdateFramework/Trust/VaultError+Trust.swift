@@ -1,8 +1,7 @@
 import VaultBase
 
-/// The refusals of this module, each with a remedy.
+/// Why metadata is not trusted, each with a remedy.
 extension VaultError {
-    /// Malformed metadata.
     static func malformedMetadata(_ problem: String, at place: String) -> VaultError {
         VaultError(
             .untrusted, problem, at: place,
@@ -45,7 +44,7 @@ extension VaultError {
             remedy: "the host may be sending endless data; try another mirror", code: "oversized-metadata")
     }
 
-    /// The error as a refusal of untrusted data, when it came from parsing that data.
+    /// A parse error (`corrupt`) as `untrusted`; any other error unchanged.
     var asUntrusted: VaultError {
         guard category == .corrupt else { return self }
         return VaultError(

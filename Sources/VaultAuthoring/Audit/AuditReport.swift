@@ -31,9 +31,9 @@ public struct AuditReport: Sendable {
     public internal(set) var host: HostReport?
     /// What was found about the subject as a whole; findings about its host or one pack stand with these.
     public internal(set) var findings: [Finding] = []
-    /// What was verified over several runs; nil without a memory.
+    /// What was verified over several runs; nil without an audit ledger.
     public internal(set) var coverage: AuditCoverage?
-    /// How the site grew, and what each of those runs verified; nil without a memory.
+    /// How the site grew, and what each of those runs verified; nil without an audit ledger.
     public internal(set) var history: AuditHistory?
     /// Bytes of all files that match their description.
     public internal(set) var verifiedBytes: UInt64 = 0

@@ -14,7 +14,7 @@ public struct PackAudit: Sendable {
         case nothing
         /// A file without a signature.
         case manifest(FilePath)
-        /// A site's metadata, and the root that it must follow from, if the reader has one.
+        /// A site's metadata, and the root that it is verified from, if the reader has one.
         case site(Site, pinnedRoot: VerifiedRoot?)
     }
 

@@ -30,7 +30,7 @@ struct RangeAudit {
         let strong = tag.flatMap { $0.hasPrefix("W/") ? nil : $0 }
         var again = await part(half, ifRange: strong)
         if strong != nil, again?.status == 200 {
-            // Is it the tag, If-Range, or the part?
+            // A 200 may come from a changed ETag, from If-Range, or from this range: it is asked for without If-Range.
             again = await part(half)
             if again?.status == 206, again?["etag"] == tag {
                 findings.append(

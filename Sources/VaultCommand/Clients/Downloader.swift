@@ -10,8 +10,8 @@ struct Downloader: LongCommand {
         discussion: """
             Runs in the background beside an app. It may be killed and started again at any time, and \
             resumes where it stopped. The packs wait, verified and sealed, for 'fetch' or 'unlock'. \
-            Essential packs come first with the requests install and update, and like all others with \
-            periodic. Exit code 75 means that the time was up.
+            With the requests install and update, essential packs come first; with periodic, they are treated \
+            like all others. Exit code 75 means that the time was up.
 
             EXAMPLE
               assetvault downloader https://cdn.example.com/game --store ~/.game \\
@@ -48,8 +48,7 @@ struct Downloader: LongCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Bytes that essential packs may take with the request 'install', with the metadata that are \
-            downloaded.
+            Bytes that essential packs may take with the request 'install', including downloaded metadata.
             """,
             valueName: "bytes"))
     var essentialAllowance: ByteCount?

@@ -25,7 +25,7 @@ struct Repair: LongCommand {
             With --from: a site's folder, or a pack with its manifest, from another host of the site, \
             without keys. Only what is missing or damaged is written, after it was verified; sound pieces of \
             a damaged pack stay. Damaged metadata are fetched again, if keys of the site have signed them: \
-            --trust names the root that it must follow from, else its own first root counts. Of earlier \
+            --trust names the root that it is verified from, else its own first root counts. Of earlier \
             versions those that are there are repaired.
 
             EXAMPLE

@@ -153,7 +153,7 @@ struct LocalPack {
     enum ManifestSource {
         case beside
         case file(FilePath)
-        /// A site's signed metadata, and the root that it must follow from.
+        /// A site's signed metadata, and the root that it is verified from.
         case site(Site, trustedRoot: FilePath)
     }
 

@@ -12,7 +12,7 @@ import VaultTransport
 struct TrustedRootOption: ParsableArguments {
     @Option(
         name: .customLong("trust"),
-        help: ArgumentHelp("The root file that the site must follow from.", valueName: "root.json"),
+        help: ArgumentHelp("The trusted root file, from which the site is verified.", valueName: "root.json"),
         completion: .file(extensions: ["json"]))
     var path: String?
 
@@ -40,8 +40,7 @@ struct ChannelOption: ParsableArguments {
         name: .customLong("channel"),
         help: ArgumentHelp(
             """
-            The site's channel, such as beta; a store keeps the last one that was named and worked, at first \
-            live.
+            The channel to follow, such as beta. A store keeps the last one that worked; the default is live.
             """,
             valueName: "name"))
     private var name: String?
@@ -120,8 +119,8 @@ struct HostOptions: ParsableArguments {
         name: .customLong("against"),
         help: ArgumentHelp(
             """
-            Take what is published from this https, http or file URL, on a machine without site/; only what is new is \
-            written into site/.
+            Continue from the site at this https, http or file URL, on a machine without site/. Only new files are \
+            written to site/.
             """, valueName: "url"))
     private var host: String?
 

@@ -24,7 +24,7 @@ struct AuditPage {
         return Page(
             kind: "Audit of \(report.subject)", level: level, verdict: verdict(level, findings),
             details: [
-                "\(report.trust.explanation.prefix(1).uppercased())\(report.trust.explanation.dropFirst()).",
+                "\(report.trust.explanation.withUppercasedFirst).",
                 "Begun \(run.start.shown), took \(run.seconds) seconds.",
             ],
             figures: figures, sections: sections.compactMap(\.self),
@@ -116,7 +116,7 @@ struct AuditPage {
                 .text("Pack") { $0.shownName },
                 .init(title: "State") { $0.badge },
                 .size("Size") { $0.length },
-                .bar("Size beside the largest", of: bySize.first?.length ?? 0) {
+                .bar("Size relative to the largest", of: bySize.first?.length ?? 0) {
                     [($0.length, $0.isSound ? "first" : "error")]
                 },
                 .number("Pieces") { $0.pieceCount.map { "\($0)" } },
@@ -134,7 +134,7 @@ struct AuditPage {
         }
     }
 
-    /// Nil without a memory.
+    /// Nil without an audit ledger.
     private var historyPart: AuditHistoryPart? {
         guard let coverage = report.coverage, let history = report.history else { return nil }
         return AuditHistoryPart(coverage: coverage, history: history)
@@ -185,12 +185,12 @@ struct AuditPage {
             columns: [
                 .text("File") { $0.place },
                 .init(title: "Severity") { Page.Level($0.severity).badge($0.severity.name) },
-                .text("What clients suffer") { $0.problem }, .text("What to do") { $0.wordedRemedy },
+                .text("Effect on clients") { $0.problem }, .text("What to do") { $0.wordedRemedy },
             ], rows: findings)
         return Page.Section(id: "host", title: "The host") {
             if findings.isEmpty {
                 Markup("p") {
-                    "It serves parts of files, tags, caching and missing files as clients need it."
+                    "Range requests, ETags, caching and missing files (404) work as clients need them."
                 }
             } else {
                 table.markup

@@ -22,7 +22,7 @@ struct AuditRun {
 
     var exitCode: Int32 { report.gravestError?.category.exitCode ?? 0 }
 
-    /// Listed packs by what was found when they were last looked at; with a memory other listed files count, too.
+    /// Listed packs by what was found when they were last looked at; with an audit ledger, other listed files count, too.
     struct PackCounts {
         let listed, sound, bad: Int
         let bytes: UInt64

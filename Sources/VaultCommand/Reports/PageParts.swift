@@ -8,7 +8,7 @@ struct PageTable<Row> {
         let cell: (Row) -> Markup
     }
 
-    /// Of the section that it is in, and a number behind it where there are several.
+    /// The section's ID, followed by a number if the section has several tables.
     let id: String
     let caption: String
     let columns: [Column]
@@ -48,7 +48,7 @@ struct PageTable<Row> {
 }
 
 extension Markup {
-    /// What is wider than a narrow screen, which scrolls it, also by keyboard.
+    /// A region that scrolls where the screen is too narrow, also by keyboard.
     ///
     /// - Parameter label: the ID of the element that names it.
     init(scrolling label: String, @MarkupBuilder content: () -> Markup) {
@@ -59,7 +59,7 @@ extension Markup {
 }
 
 extension Markup {
-    /// Stands before the name of what has this style in a chart.
+    /// The legend swatch of a chart style.
     static func swatch(_ style: String) -> Markup {
         Markup(
             "svg", ["class": "swatch", "viewBox": "0 0 12 12", "aria-hidden": "true", "focusable": "false"]
@@ -82,13 +82,13 @@ extension PageTable.Column {
         number(title) { size($0).map(Bar.size) }
     }
 
-    /// A bar of parts that stand behind each other. The numbers are in columns of their own.
+    /// A stacked bar. The numbers are in columns of their own.
     static func bar(_ title: String, of whole: UInt64, _ parts: @escaping (Row) -> [SizeBar.Part]) -> Self {
         Self(title: title) { SizeBar(parts: parts($0), whole: whole).markup }
     }
 }
 
-/// Sizes beside a larger one.
+/// A stacked bar of sizes, to the scale of `whole`.
 struct SizeBar {
     typealias Part = (size: UInt64, style: String)
 
@@ -132,11 +132,13 @@ extension Double {
 /// Findings as cards, in the given order. Findings with one code and one remedy are one card with several places.
 struct FindingList {
     let findings: [Finding]
-    /// The base of the cards' names in links.
+    /// The prefix of the cards' HTML IDs.
     var id = "finding"
 
     private static let limit = 200
     private static let shownPlaces = 3
+    /// Behind these.
+    private static let placeLimit = 1000
 
     @MarkupBuilder
     var markup: Markup {
@@ -180,7 +182,7 @@ struct FindingList {
                     level.badge(first.severity.name)
                     Markup("span") {
                         group.count == 1
-                            ? first.problem.capitalized : "\(first.code.words), \(group.count) times"
+                            ? first.problem.withUppercasedFirst : "\(first.code.words), \(group.count) times"
                     }
                     Markup("code", ["class": "quiet"]) { first.code.name }
                 }
@@ -188,11 +190,14 @@ struct FindingList {
                     Markup("p", ["class": "place"]) { first.place }
                 } else {
                     Self.places(of: group.prefix(Self.shownPlaces))
-                    let rest = group.dropFirst(Self.shownPlaces).prefix(1000)
+                    let rest = group.dropFirst(Self.shownPlaces)
                     if !rest.isEmpty {
                         Markup("details") {
-                            Markup("summary") { "\(group.count - Self.shownPlaces) more" }
-                            Self.places(of: rest)
+                            Markup("summary") { "\(rest.count) more" }
+                            Self.places(of: rest.prefix(Self.placeLimit))
+                            if rest.count > Self.placeLimit {
+                                Markup("p") { "\(rest.count - Self.placeLimit) more are in the JSON." }
+                            }
                         }
                     }
                 }
@@ -218,10 +223,10 @@ struct FindingList {
 
 extension Finding.Code {
     /// The name as words: `Cached timestamp`.
-    fileprivate var words: String { name.replacing("-", with: " ").capitalized }
+    fileprivate var words: String { name.replacing("-", with: " ").withUppercasedFirst }
 }
 
 extension String {
-    /// The first letter in upper case.
-    fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
+    /// With the first letter in upper case.
+    var withUppercasedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

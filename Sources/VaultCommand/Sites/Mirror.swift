@@ -16,7 +16,7 @@ struct Mirror: LongCommand {
             folder see the old state or the new one at any time. Each run reads all packs of the copy, as \
             fast as SHA-256, so that damage is found and repaired.
 
-            The first time --trust names the root that the site must follow from; then the copy's own first \
+            The first time --trust names the root that the site is verified from; then the copy's own first \
             root counts. --prune removes afterwards what 'prune DIR --trust' removes.
 
             Exit code 76: the site does not verify, has expired, or is older than the copy. 65: the host \

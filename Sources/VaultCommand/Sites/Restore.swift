@@ -7,10 +7,10 @@ import VaultSite
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List an earlier version of a pack, a resource tree or a channel again.",
+        abstract: "Make an earlier version of a pack, a resource tree or a channel live again.",
         discussion: """
-            Lists earlier versions again, under newer metadata, without sealing them again: clients that \
-            have them download nothing. The next new version gets a number above every earlier one.
+            Publishes earlier versions again, under newer metadata, without sealing them again: clients that \
+            have them download nothing. No files are extracted. The next new version gets a number above every earlier one.
 
             For a pack, --version is the version of the pack. The packs of a resource tree have different \
             versions, so for a tree it is the version of a snapshot: 7 lists all packs of the tree as they \
@@ -18,9 +18,9 @@ struct Restore: AsyncParsableCommand {
             number, too, or a day or time (UTC): the last publication by then, or by the end of the day. \
             Snapshots of earlier releases have no time of publication; name them by their version.
 
-            A pack or tree, and the first channel, which lists the sources, stay restored until --latest \
-            lists the sources again; for a pack 'publish --pack' with another source does, too. Another \
-            channel stays as it is until the next 'promote'. --dry-run prints what would change. Packs of \
+            A restored pack or tree stays as it is until --latest publishes the sources again. So does the \
+            first channel, which lists the sources. For a pack, 'publish --pack' with another source ends it, \
+            too. Another channel stays as it is until the next 'promote'. --dry-run prints what would change. Packs of \
             teams are not restored.
 
             Versions signed only by keys that a later root removed are refused, because these keys may have \
@@ -51,7 +51,7 @@ struct Restore: AsyncParsableCommand {
             "The state to put live: a day, a time, or a snapshot's version.", valueName: "state"))
     var moment: String?
 
-    @Flag(help: "List the sources as they are again.")
+    @Flag(help: "Publish the current sources again.")
     var latest = false
 
     @Flag(help: "Accept versions signed only by keys that the root no longer names.")

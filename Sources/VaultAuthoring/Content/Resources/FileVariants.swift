@@ -10,7 +10,7 @@ struct FileVariants {
     /// The labels that many files share.
     private struct Kind: Hashable {
         let labels: ResourceLabels
-        /// The places of the rules that find variants by paths.
+        /// The rules that find variants by paths, by their places in the settings.
         let positions: [String]
     }
 

@@ -5,7 +5,7 @@ import VaultCrypto
 extension PackID {
     /// The ID of the pack for one set of tags and one set of devices, such as `game/level1.level2/scale-2`.
     ///
-    /// It depends on these alone, and on which values variants with the same tags have, so it stays when other tags come and go.
+    /// It depends on these, and on the trait values of variants with the same tags. Other tags do not change it.
     init(family: PackID, _ labels: ResourceLabels) throws(VaultError) {
         let tags = JSONValue.array(labels.tags.map(JSONValue.string))
         var segments = [family.description, IDSegment(labels.tags.map(IDWord.init), of: tags).text]
@@ -30,6 +30,7 @@ private struct IDSegment {
     ///   - isExact: whether the words can stand for it alone.
     init(_ words: [IDWord], of set: JSONValue, isExact: Bool = true) {
         let joined = words.map(\.text).joined(separator: ".")
+        // No segment of an ID is `current`.
         guard !isExact || !words.allSatisfy(\.isExact) || joined.utf8.count > 48 || joined == "current" else {
             text = joined
             return

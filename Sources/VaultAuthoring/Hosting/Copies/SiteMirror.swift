@@ -17,7 +17,7 @@ public struct SiteMirror: Sendable {
     private let now: UTCTime
 
     /// - Parameters:
-    ///   - pinnedRoot: a root that the site must follow from; nil for the first one of a folder that has a copy.
+    ///   - pinnedRoot: a root that the site is verified from; nil for the first one of a folder that has a copy.
     ///   - scratch: an existing folder for copies of metadata.
     ///   - now: the moment at which the site's top-level metadata may not have expired.
     public init(
@@ -185,7 +185,7 @@ extension SiteMirror {
         if let pinnedRoot { return pinnedRoot }
         guard let root = try MetadataFolder(folder.appending("metadata")).firstRoot else {
             throw VaultError(
-                .usage, "the first copy needs a root that the site must follow from", at: folder.string,
+                .usage, "the first copy needs a root that the site is verified from", at: folder.string,
                 remedy: "give the site's root file")
         }
         return root

@@ -18,7 +18,7 @@ public struct SiteRepair: Sendable {
 
     /// - Parameters:
     ///   - mirror: another host of the site, or a folder with a copy of it. It is not trusted.
-    ///   - pinnedRoot: a root that the site must follow from; nil for the folder's own first one.
+    ///   - pinnedRoot: a root that the site is verified from; nil for the folder's own first one.
     ///   - now: the moment at which the mirror's timestamp may not have expired, where it is needed.
     public init(of folder: FilePath, from mirror: Site, pinnedRoot: VerifiedRoot?, now: UTCTime) {
         self.folder = folder

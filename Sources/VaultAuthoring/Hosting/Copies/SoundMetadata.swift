@@ -11,7 +11,7 @@ struct SoundMetadata: MetadataSource {
     /// Teams whose files come from the host. Their keys are not known here: the verification of all metadata finds what is damaged.
     var rolesOfHost: Set<MetadataRole> = []
 
-    /// - Parameter pinned: a root that the site must follow from.
+    /// - Parameter pinned: a root that the site is verified from.
     init(in own: MetadataFolder, or host: any MetadataSource, pinned: VerifiedRoot) async {
         (self.own, self.host) = (own, host)
         var roots = [pinned]

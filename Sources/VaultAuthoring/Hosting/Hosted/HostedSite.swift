@@ -17,7 +17,7 @@ final class HostedSite: Sendable {
     let tree: TargetTree
     /// See ``CurrentSite/isReplacement``.
     let isReplacement: Bool
-    /// Files under numbers that would come next.
+    /// Files at the host under version numbers that the next publication would use.
     private let unknownFiles: [MetadataCopy.UnknownFile]
     private let successionWarnings: [Finding]
     private let scratch: ScratchFolder
@@ -82,10 +82,10 @@ final class HostedSite: Sendable {
         self.now = now
     }
 
-    /// The newest, which the host need not have.
+    /// The newest root; the host may lack it.
     var root: VerifiedRoot { copy.roots.last ?? tree.chain.root }
 
-    /// Where further metadata are.
+    /// The source of metadata that is not in the copy.
     var source: any MetadataSource { site }
 
     /// Files whose numbers are taken, though they are not in the copy.
@@ -133,7 +133,7 @@ final class HostedSite: Sendable {
             guard !named.contains(where: { $0.key == key }) else { continue }
             throw VaultError(
                 .untrusted,
-                "no root of the host names the key in \(path): an older root is shown than the newest",
+                "no root at the host names the key in \(path): the host does not serve the newest root",
                 at: site.place(of: tree.chain.root.document.hostedName),
                 remedy:
                     "find out why the host has no newer root, and upload it again; if no root ever named this key, run 'trust add-key' or"
@@ -142,7 +142,7 @@ final class HostedSite: Sendable {
     }
 
     static let withoutHost =
-        "do it in the vault that has site/, without --against; or see that the host has your newest publication, copy all of it to site/,"
+        "do it in the vault that has site/, without --against; or make sure that the host has your newest publication, copy all of it to site/,"
         + " and do it there"
 
     /// Throws `untrusted` where the host's timestamp, snapshot or root has expired.

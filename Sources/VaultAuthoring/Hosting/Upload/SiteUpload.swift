@@ -19,7 +19,7 @@ public struct SiteUpload: Sendable {
 
     /// - Parameters:
     ///   - site: the site's folder. It may have new files only, as a runner's: the rest must be at the destination.
-    ///   - pinnedRoot: a root that the site must follow from; without one its own first root.
+    ///   - pinnedRoot: a root that the site is verified from; without one its own first root.
     ///   - scratch: an existing folder for copies of metadata.
     ///   - now: the moment at which no metadata may have expired.
     ///   - prunes: whether the destination loses, at last, what was pruned from the site: see ``HostPruning``.

@@ -63,8 +63,8 @@ extension UploadedMetadata {
         }
     }
 
-    /// Throws where the destination has another content under a number. The same content is accepted, and the beginning of it, which an
-    /// interrupted upload leaves: the upload replaces that.
+    /// Throws if the destination has other content under this name. Accepts the same content, or its beginning: an interrupted upload
+    /// leaves a beginning, and this upload replaces it.
     func requireSameBeginning(_ name: String, _ role: MetadataRole) throws(VaultError) {
         guard let ours = try site.metadata(named: name, limit: role.sizeLimit),
             let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)

@@ -25,14 +25,13 @@ struct UploadedSite {
     let tree: TargetTree
     /// What clients have seen at the destination; nil where nothing was published there.
     let seen: SeenMetadata?
-    /// Whether clients that do not have the new roots yet accept the rest, so that these come last.
+    /// Whether clients with the old roots accept the rest of the upload. If so, the new roots are uploaded last.
     let rootsComeLast: Bool
     /// The names of the files that were published at the destination before, as far as its metadata verify.
     let published: Set<String>
     private(set) var warnings: [Finding] = []
-    /// What was published since the destination's state and is not the newest any more, as far as the folder keeps it and keys of
-    /// the site have signed it: runners can restore it. What is older was there, and may have been pruned. What shows names that are
-    /// opaque by now is left out: the host never had it, and need not have it.
+    /// Signed versions between the destination's state and the newest, as far as the folder keeps them. They are uploaded so that runners
+    /// can restore them. Older ones were there, and may have been pruned. Files that show names which are opaque by now are left out.
     private var earlierMetadata: [MetadataFileName] = []
 
     /// - Throws: `untrusted` for a site that does not verify, or is older than the destination's; `busy` where another publisher has
@@ -64,7 +63,7 @@ struct UploadedSite {
 
         let own = try await Self.seen(in: metadata, under: roots, fetching: &hosted)
         let known = roots.filter { $0.version <= hostedVersion }
-        // Without any root there an upload was interrupted.
+        // No root at the destination means that an upload was interrupted.
         seen = try await Self.seen(under: known.isEmpty ? roots : known, in: &hosted, at: destination)
         let age = try RollbackCheck(of: own, after: seen, under: roots, at: destination)
         try age?.requireNotOlder()
@@ -85,7 +84,7 @@ struct UploadedSite {
             warnings.append(
                 .warning(
                     "roots-before-timestamp",
-                    "clients refuse the host (76) while its roots are new and its timestamp is not",
+                    "clients refuse the host (exit code 76) while it has the new roots and the old timestamp",
                     at: "destination",
                     remedy: "upload again if this one is interrupted"))
         }
@@ -166,7 +165,7 @@ extension UploadedSite {
         return Set(tree?.recordsOfAllChannels.map(\.hostedPath) ?? [])
     }
 
-    /// Nil for a folder that has all that is published; else a file that it lacks, such as a runner's, which has new files only.
+    /// The first published file that the folder lacks; nil if it has all. The folder of a CI runner has new files only.
     func firstMissing() throws(VaultError) -> String? {
         let metadata =
             roots.map(\.document.hostedName) + tree.targetsRoles.map(\.document.hostedName)
@@ -181,7 +180,7 @@ extension UploadedSite {
 
     private var local: MetadataFolder { metadata.site }
 
-    /// The metadata files to write, those before the others that others list; the timestamp is not among them.
+    /// The metadata files to write, in the order of the upload: a listed file before the file that lists it. Without the timestamp.
     func metadataToWrite(_ hosted: HostedMetadata) throws(VaultError) -> [(
         name: MetadataFileName, UploadWriting
     )] {

@@ -27,14 +27,14 @@ public struct KeyListing: Sendable {
         /// The audiences that it is of; empty for the vault's own, and for one that is not here.
         public let audiences: [String]
         public let isOwn: Bool
-        /// When the first kept metadata was published that has a slot for it; nil where none says that.
+        /// The publication time of the earliest kept metadata that has a slot for this key; nil if none records it.
         public let since: UTCTime?
         /// What has a slot for it.
-        public let opens: [Channels]
+        public let opens: [ChannelPacks]
     }
 
     /// The listed packs of one channel that a key opens.
-    public struct Channels: Sendable {
+    public struct ChannelPacks: Sendable {
         public let channel: Channel
         /// As they are shown to people.
         public let packs: [PackID]
@@ -102,17 +102,17 @@ extension AuthorSession {
 
     private static func opened(
         by key: KeyID, among listed: [ListedVersion], naming names: PackNames
-    ) -> [KeyListing.Channels] {
+    ) -> [KeyListing.ChannelPacks] {
         let byChannel = Dictionary(grouping: listed.filter { !$0.pack.isNamesTable }, by: \.channel)
         return byChannel.sorted { $0.key.name < $1.key.name }.map { channel, listed in
             let packs = listed.filter { $0.pack.slots.contains { $0.keyID == key } }.map(\.pack.id)
-            return KeyListing.Channels(
+            return KeyListing.ChannelPacks(
                 channel: channel, packs: Set(packs).map { names.shownID(of: $0) }.sorted(),
                 total: Set(listed.map(\.pack.id)).count)
         }
     }
 
-    /// When the first kept metadata was published that has a slot for each key.
+    /// See ``KeyListing/Key/since``.
     private func firstTimes() async throws(VaultError) -> [KeyID: UTCTime] {
         guard case .site = published else { return [:] }
         var files: [KeyID: Set<MetadataFileName>] = [:]

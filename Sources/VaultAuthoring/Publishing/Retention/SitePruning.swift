@@ -20,7 +20,7 @@ public struct SitePruning: Sendable {
     private enum Subject {
         case vault(VaultFolder)
         case host(Site, of: VaultFolder)
-        /// A site's folder by itself, as a host has it, and the root that it must follow from.
+        /// A site's folder by itself, as a host has it, and the root that it is verified from.
         case site(FilePath, pinnedRoot: VerifiedRoot)
     }
 
