@@ -46,7 +46,7 @@ extension KeyListing: Report {
         ]
     }
 
-    private static var channelColumns: [Column<Channels>] {
+    private static var channelColumns: [Column<ChannelPacks>] {
         [
             .text("channel") { $0.channel }, .texts("packs") { $0.packs }, .number("total") { $0.total },
         ]
