@@ -93,16 +93,19 @@ public final class TreeWriter: Sendable {
         {
             let catalog = source.catalog
             let written = OpenedTree(root, of: catalog, isUnchanged: false, at: source.id.description)
-            // By piece: files share them.
-            var soundness: [Bool?] = Array(repeating: nil, count: catalog.pieceCount)
-            func isSound(_ piece: Int) throws(VaultError) -> Bool {
-                if let known = soundness[piece] { return known }
+            // By piece, since files share them: whether it is sound here, and nowhere else.
+            var known: [(isSound: Bool, isOnlyCopy: Bool)?] = Array(repeating: nil, count: catalog.pieceCount)
+            func look(at piece: Int) throws(VaultError) -> (isSound: Bool, isOnlyCopy: Bool) {
+                if let found = known[piece] { return found }
                 if Task.isCancelled { throw VaultError.cancelled(source.id.description) }
                 // Other processes see that this one is alive.
                 source.pack.file.touch()
                 let isSound = (try? written.plaintext(ofPiece: piece)) != nil
-                soundness[piece] = isSound
-                return isSound
+                let isOnlyCopy =
+                    isSound && basis?.has(piece: piece) != true
+                    && (try? source.plaintext(ofPiece: piece)) == nil
+                known[piece] = (isSound, isOnlyCopy)
+                return (isSound, isOnlyCopy)
             }
             // Removed at the end: the pieces of a file may be in others, too.
             var unneeded: [Catalog.Entry] = []
@@ -112,16 +115,11 @@ public final class TreeWriter: Sendable {
                 guard let found = try walk.folder.status(of: entry.path.name), found.kind == .file,
                     found.hardLinks > 1
                 else { continue }
-                let pieces = catalog.pieces(containing: entry.content)
                 var (isOnlyCopy, isComplete) = (false, found.size == entry.size)
-                for piece in pieces {
-                    let isHere = try isSound(piece)
-                    isComplete = isComplete && isHere
-                    if isHere, basis?.has(piece: piece) != true,
-                        (try? source.plaintext(ofPiece: piece)) == nil
-                    {
-                        isOnlyCopy = true
-                    }
+                for piece in catalog.pieces(containing: entry.content) {
+                    let state = try look(at: piece)
+                    isOnlyCopy = isOnlyCopy || state.isOnlyCopy
+                    isComplete = isComplete && state.isSound
                 }
                 guard isOnlyCopy else {
                     unneeded.append(entry)
