@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import Synchronization
 public import SystemPackage
@@ -35,14 +36,28 @@ final class HTTPClients: Sendable {
             var configuration = configuration
             let check = name.isEmpty ? nil : HostCertificate.check(for: name)
             configuration.http1_1ConnectionDebugInitializer = { channel in
-                let added = ResponseStatusCheck.add(to: channel).flatMap { SurplusCheck.add(to: channel) }
-                    .flatMap { channel.setOption(.recvAllocator, value: Self.reading) }
-                guard let check else { return added }
-                return added.flatMap { check(channel) }
+                let prepared = Self.prepare(channel)
+                guard let check else { return prepared }
+                return prepared.flatMap { check(channel) }
             }
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
             clients[name] = client
             return client
+        }
+    }
+
+    /// Prepares a connection for its first request.
+    private static func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit {
+            let handlers = channel.pipeline.syncOperations
+            let decoder = try handlers.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+            let responses = DecodedResponses()
+            try handlers.addHandler(ResponseStatusCheck(), position: .after(decoder))
+            try handlers.addHandler(responses, position: .after(decoder))
+            try handlers.addHandler(SurplusCheck(besides: responses), position: .first)
+            try handlers.addHandler(ReadsOnDemand(), position: .first)
+            try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+            try channel.syncOptions?.setOption(.recvAllocator, value: reading)
         }
     }
 

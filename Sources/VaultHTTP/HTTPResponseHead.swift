@@ -183,15 +183,6 @@ final class ResponseStatusCheck: ChannelInboundHandler {
         let code: UInt
     }
 
-    /// Adds the check to a connection that is ready for its first request.
-    static func add(to channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.submit {
-            let handlers = channel.pipeline.syncOperations
-            let decoder = try handlers.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            try handlers.addHandler(ResponseStatusCheck(), position: .after(decoder))
-        }
-    }
-
     private var isRefused = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

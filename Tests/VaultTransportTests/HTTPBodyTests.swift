@@ -5,7 +5,7 @@ import VaultHTTP
 import VaultTransport
 
 /// Bodies that are too short, too long, too slow or broken.
-@Suite struct HTTPBodyTests {
+@Suite(.timeLimit(.minutes(2))) struct HTTPBodyTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
 
     @Test(arguments: [
@@ -144,6 +144,32 @@ import VaultTransport
                 try await Task.sleep(for: .milliseconds(100))
             }
             #expect(received == content.count)
+        }
+    }
+
+    /// All that the host sent before it closed the connection reaches a reader that takes it only afterwards.
+    @Test(arguments: [false, true]) func slowReaderGetsAllThatAClosingHostSent(secure: Bool) async throws {
+        let content = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        let head = Step.send("\(Self.ok)Content-Length: \(content.count + 1)\r\n\r\n")
+        try await withAuthority { authority in
+            try await withFaultServer(secure: secure, always: [head, .bytes(content), .close]) { server in
+                let transport = HTTPTransport(limits: .testing, certificateAuthorities: authority)
+                var request = TransportRequest(try server.location())
+                request.limit = 2 << 20
+                var received: [UInt8] = []
+                let body = try await transport.get(request).whole
+                let error = await failure {
+                    for try await chunk in body {
+                        if received.isEmpty {
+                            while server.closed == 0 { try await Task.sleep(for: .milliseconds(5)) }
+                        }
+                        received += chunk
+                    }
+                }
+                #expect(error?.category == .unavailable)
+                #expect(received.count == content.count)
+                #expect(received == content)
+            }
         }
     }
 
