@@ -168,7 +168,7 @@ import VaultTransport
                 }
                 #expect(error?.category == .unavailable)
                 #expect(received.count == content.count)
-                #expect(received == content)
+                #expect(received.elementsEqual(content))
             }
         }
     }
