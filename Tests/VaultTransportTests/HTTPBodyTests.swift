@@ -173,6 +173,23 @@ import VaultTransport
         }
     }
 
+    /// A request after that has a connection of its own.
+    @Test(arguments: [false, true]) func aHostClosesAConnectionBetweenResponses(secure: Bool) async throws {
+        let steps: [Step] = [
+            .send("\(Self.ok)Content-Length: 5\r\n\r\nhello"), .pause(.milliseconds(20)), .close,
+        ]
+        try await withAuthority { authority in
+            try await withFaultServer(secure: secure, always: steps) { server in
+                let transport = HTTPTransport(limits: .testing, certificateAuthorities: authority)
+                for number in 1...10 {
+                    let bytes = try await transport.bytes(at: server.location(), limit: 5)
+                    #expect(bytes == Array("hello".utf8))
+                    while server.closed < number { try await Task.sleep(for: .milliseconds(5)) }
+                }
+            }
+        }
+    }
+
     @Test func silentHostTimesOut() async throws {
         var limits = TransportLimits.testing
         limits.idle = .milliseconds(200)
