@@ -11,6 +11,19 @@ extension MetadataFolder {
     }
 }
 
+extension MetadataDocument {
+    /// The files that a snapshot lists; empty for other roles.
+    public var listedFiles: [MetadataFileName] {
+        guard role == .snapshot, case .object(let meta)? = signed["meta"] else { return [] }
+        return meta.compactMap { name, json in
+            guard case .object(let json) = json, case .integer(let version)? = json["version"] else {
+                return nil
+            }
+            return MetadataFileName(hostedName: "\(version).\(name)")
+        }
+    }
+}
+
 extension UnverifiedMetadata {
     /// The targets that it lists, one for each version of a pack; empty unless it is of a targets role.
     public var records: [TargetRecord] {

@@ -197,7 +197,8 @@ struct Purge: AsyncParsableCommand {
             }
         for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
         let report = PurgeReport(
-            packs: packs, store: store, isDryRun: dryRun, freeSize: try store.freeSize(),
+            packs: packs, store: store, onlyWithdrawn: withdrawn, isDryRun: dryRun,
+            freeSize: try store.freeSize(),
             wantedSize: free?.bytes)
         report.answer(asJSON: json)
         guard let wanted = free?.bytes, report.freeSizeAfter < wanted else { return }
@@ -214,6 +215,7 @@ struct Purge: AsyncParsableCommand {
 struct PurgeReport: Report {
     let packs: [PurgeablePack]
     let store: VaultStore
+    let onlyWithdrawn: Bool
     let isDryRun: Bool
     /// Bytes that are free on the disk now.
     let freeSize: UInt64
@@ -227,8 +229,10 @@ struct PurgeReport: Report {
 
     var notes: [String] {
         if packs.isEmpty {
-            let (isEnough, free) = (freeSize >= wantedSize ?? .max, Bar.size(freeSize))
-            return [isEnough ? "enough is free: \(free)" : "no pack is purgeable; \(free) are free"]
+            let free = Bar.size(freeSize)
+            if freeSize >= wantedSize ?? .max { return ["enough is free: \(free)"] }
+            let reason = onlyWithdrawn ? "the site lists all packs" : "no pack is purgeable"
+            return ["\(reason); \(free) are free"]
         }
         let time = isDryRun ? "would be free then" : "are free now"
         return ["\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(time)"]

@@ -61,22 +61,21 @@ struct PackArgument: ParsableArguments {
     private func file(
         of extent: Extent, _ keys: (any KeyProvider)?
     ) async throws(VaultError) -> (file: PackFile, hosted: HostedPack?) {
-        let source = try manifestOptions.source()
+        let evidence = try manifestOptions.evidence(for: FilePath(pack))
         let channel = try channel.channel
         // A folder is no pack, but often the source of one with its name.
         let found = try FileSystem.status(of: FilePath(pack), followingLinks: true)?.kind
-        guard case .site(let site, let root) = source, found == nil || found == .folder else {
+        guard case .site(let site, let root?) = evidence, found == nil || found == .folder else {
             guard channel == nil else {
                 throw VaultError(
                     .usage, "a channel lists packs of a site, and this is a file", at: "--channel",
                     remedy: "name the pack by its ID, with --site and --trust")
             }
-            return (try await LocalPack(path: FilePath(pack), manifestSource: source).file(), nil)
+            return (try await LocalPack(path: FilePath(pack)).file(by: evidence), nil)
         }
         let listed = try await PackOfSite(
             named: PackID(pack), in: channel ?? .live, of: site,
-            pinnedRoot: try TrustedRootOption.root(at: root), keys: keys, scratch: .temporaryFolder, now: .now
-        )
+            pinnedRoot: root, keys: keys, scratch: .temporaryFolder, now: .now)
         switch extent {
         case .whole: return (try await listed.file(), nil)
         case .part:
@@ -114,7 +113,7 @@ struct PackPart {
     }
 }
 
-/// The source of a pack's manifest: a file, the file beside the pack, or a site's signed metadata.
+/// What says which pack a file is: a manifest's file, the file beside the pack, or a site's signed metadata.
 struct ManifestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The pack's manifest, if it is not PACK.json.", valueName: "file"),
@@ -134,42 +133,36 @@ struct ManifestOptions: ParsableArguments {
         if site != nil, trust.path == nil { throw ValidationError("--site needs --trust ROOT.json") }
     }
 
-    func source() throws(VaultError) -> LocalPack.ManifestSource {
-        if let site, let root = trust.path {
-            return .site(
-                Site(try SiteLocation(site), transport: SchemeTransport()), trustedRoot: FilePath(root))
+    /// Of a pack that is a file.
+    func evidence(for pack: FilePath) throws(VaultError) -> PackAudit.Evidence {
+        if let site {
+            let location = try SiteLocation(site)
+            return .site(Site(location, transport: SchemeTransport()), pinnedRoot: try trust.root())
         }
         guard trust.path == nil else {
             throw VaultError(
                 .usage, "a root alone says nothing about a pack", at: "--trust",
                 remedy: "name the site too, with --site URL-or-DIR")
         }
-        return manifest.map { .file(FilePath($0)) } ?? .beside
+        if let manifest { return .manifest(FilePath(manifest)) }
+        return try LocalPack(path: pack).evidenceBeside
     }
 }
 
-/// A local pack, and the source of its manifest.
+/// A local pack.
 struct LocalPack {
-    enum ManifestSource {
-        case beside
-        case file(FilePath)
-        /// A site's signed metadata, and the root that it is verified from.
-        case site(Site, trustedRoot: FilePath)
-    }
-
     let path: FilePath
-    var manifestSource = ManifestSource.beside
 
     /// The pack with its manifest, if there is one.
-    func file() async throws(VaultError) -> PackFile {
+    func file(by evidence: PackAudit.Evidence) async throws(VaultError) -> PackFile {
         let file = OpenFileReference(try OpenFile(reading: path))
-        let pack = try PackFile(file, as: try await manifest(of: file))
+        let pack = try PackFile(file, as: try await manifest(of: file, by: evidence))
         return try pack.withBases(beside: try linkTarget)
     }
 
     /// The pack read with a key.
     func opened(with keys: any KeyProvider) async throws(VaultError) -> OpenPack {
-        try await opened(try await file(), with: keys)
+        try await opened(try await file(by: evidenceBeside), with: keys)
     }
 
     /// Its file read with a key.
@@ -185,22 +178,22 @@ struct LocalPack {
         }
     }
 
-    /// Nil when none was named and none is beside the pack.
-    private func manifest(of pack: OpenFileReference) async throws(VaultError) -> PackManifest? {
-        switch manifestSource {
-        case .file(let path): return try PackManifestFile.read(path)
-        case .site(let site, let root): return try await manifest(of: pack, from: site, trusting: root)
-        case .beside:
-            guard let path = try manifestBeside else { return nil }
-            let pending = PackManifestFile.pending(path)
-            // A killed run may have renamed the new pack into place but not its manifest; that manifest is still `.json.next`.
-            if try FileSystem.exists(pending), let manifest = try? PackManifestFile.read(pending),
-                (try? PackFile(pack, as: manifest)) != nil
-            {
-                return manifest
-            }
-            return try PackManifestFile.read(path)
+    private func manifest(
+        of pack: OpenFileReference, by evidence: PackAudit.Evidence
+    ) async throws(VaultError) -> PackManifest? {
+        switch evidence {
+        case .nothing: return nil
+        case .manifest(let path): return try PackManifestFile.read(path)
+        case .site(let site, let root):
+            let tree = try await TargetTree.verifying(site, pinnedRoot: root, now: .now)
+            return try PublishedPacks(ofAllChannelsOf: tree).manifest(
+                of: try PackFile(pack, as: nil), at: pack.file.path.string)
         }
+    }
+
+    /// The manifest beside the pack, if there is one.
+    var evidenceBeside: PackAudit.Evidence {
+        get throws(VaultError) { try manifestBeside.map { .manifest($0) } ?? .nothing }
     }
 
     /// The manifest's file beside the pack, if there is one.
@@ -209,8 +202,14 @@ struct LocalPack {
             // A client's `current` is a link; the manifest is beside its target.
             for candidate in [try linkTarget, path] {
                 let beside = PackManifestFile.path(beside: candidate)
-                for found in [beside, PackManifestFile.pending(beside)]
-                where try FileSystem.status(of: found, followingLinks: true)?.kind == .file { return beside }
+                let pending = PackManifestFile.pending(beside)
+                // A killed run may have renamed the new pack into place but not its manifest; that manifest is still `.json.next`.
+                if try FileSystem.exists(pending), let manifest = try? PackManifestFile.read(pending),
+                    (try? PackFile(opening: path, as: manifest)) != nil
+                {
+                    return pending
+                }
+                if try FileSystem.status(of: beside, followingLinks: true)?.kind == .file { return beside }
             }
             return nil
         }
@@ -224,14 +223,5 @@ struct LocalPack {
             let target = try Folder(opening: folder.isEmpty ? "." : folder).readLink(name)
             return target.map { folder.pushing($0) } ?? path
         }
-    }
-
-    private func manifest(
-        of pack: OpenFileReference, from site: Site, trusting root: FilePath
-    ) async throws(VaultError) -> PackManifest {
-        let tree = try await TargetTree.verifying(
-            site, pinnedRoot: try TrustedRootOption.root(at: root), now: .now)
-        return try PublishedPacks(ofAllChannelsOf: tree).manifest(
-            of: try PackFile(pack, as: nil), at: pack.file.path.string)
     }
 }

@@ -155,7 +155,7 @@ struct AuditPage {
                 ExpiryCalendar.Entry(
                     name: role.role.description,
                     daysLeft: Double(role.expires.secondsSince1970 - run.start.secondsSince1970) / 86_400,
-                    level: level(of: role))
+                    timeLeft: role.timeLeft, level: level(of: role))
             })
         return Page.Section(id: "expiry", title: "When metadata expires") {
             Markup("p", ["class": "quiet"]) {

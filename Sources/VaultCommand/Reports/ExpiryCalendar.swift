@@ -3,6 +3,8 @@ struct ExpiryCalendar {
     struct Entry {
         let name: String
         let daysLeft: Double
+        /// The same for people.
+        let timeLeft: String
         let level: Page.Level
     }
 
@@ -27,7 +29,7 @@ struct ExpiryCalendar {
         ) {
             Markup("title", ["id": "calendar-title"]) {
                 "When the roles expire: "
-                    + shown.map { "\($0.name) in \(Int($0.daysLeft)) days" }.joined(separator: ", ")
+                    + shown.map { "\($0.name): \($0.timeLeft)" }.joined(separator: ", ")
             }
             for (number, stop) in Self.stops.enumerated() {
                 Self.mark(stop.name, x: Self.left + Double(number) * Self.column, height: height)

@@ -131,8 +131,9 @@ struct Audit: LongCommand {
                 )
             }
             try memory.requireUnused(for: subject)
+            let pack = location.path ?? FilePath(subject)
             return try await PackAudit(
-                of: location.path ?? FilePath(subject), by: try evidence(), keys: try keys.cachedProvider(),
+                of: pack, by: try manifestOptions.evidence(for: pack), keys: try keys.cachedProvider(),
                 now: .now
             ).run(bar.show)
         }
@@ -149,24 +150,10 @@ struct Audit: LongCommand {
             mirrors.append(Site(location, transport: transport))
         }
         return await SiteAudit(
-            of: Site(location, transport: transport), pinnedRoot: try pinnedRoot(),
+            of: Site(location, transport: transport), pinnedRoot: try manifestOptions.trust.root(),
             keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now, expiryNotice: expiry?.days,
             mirrors: mirrors, ledger: try memory.ledger()
         ).run(bar.show)
-    }
-
-    private func evidence() throws(VaultError) -> PackAudit.Evidence {
-        switch try manifestOptions.source() {
-        case .site(let site, _): return .site(site, pinnedRoot: try pinnedRoot())
-        case .file(let path): return .manifest(path)
-        case .beside:
-            let beside = try LocalPack(path: FilePath(subject)).manifestBeside
-            return beside.map { .manifest($0) } ?? .nothing
-        }
-    }
-
-    private func pinnedRoot() throws(VaultError) -> VerifiedRoot? {
-        try manifestOptions.trust.root()
     }
 }
 

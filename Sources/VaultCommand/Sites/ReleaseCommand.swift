@@ -42,6 +42,10 @@ struct ReleaseCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RelistingOptions
 
+    func validate() throws {
+        if time != nil, options.dryRun { throw ValidationError("--at and --dry-run exclude each other") }
+    }
+
     func run() async throws {
         let ids = try ids.map { text throws(VaultError) in try PackID(text) }
         let folder = try vault.folder(options.keys.passphrase)

@@ -32,16 +32,13 @@ struct TrustShow: AsyncParsableCommand {
     func run() async throws {
         let vault = VaultFolder(FilePath(subject))
         let isVault = try FileSystem.exists(vault.settings)
-        if !isVault, !subject.contains("://"), try !FileSystem.exists(FilePath(subject)) {
-            throw VaultError(
-                .missing, "there is no vault or site here", at: subject, remedy: "check the path or URL")
-        }
+        let site = try isVault ? SiteLocation(path: vault.site) : SiteLocation(subject)
+        if !isVault, let path = site.path, try !FileSystem.exists(path) { throw path.noSuch("vault or site") }
         if isVault, try !FileSystem.exists(vault.trustedRoot) {
             throw VaultError(
                 .usage, "a team's vault has no root of its own", at: subject,
                 remedy: "show the vault or the site that lists the team")
         }
-        let site = try isVault ? SiteLocation(path: vault.site) : SiteLocation(subject)
         let pinned = try trust.root() ?? (isVault ? TrustedRootOption.root(at: vault.trustedRoot) : nil)
         // Expired metadata are shown, too.
         let tree = try await TargetTree.verifying(

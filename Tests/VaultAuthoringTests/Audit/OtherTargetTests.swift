@@ -5,6 +5,9 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
+import VaultFileSystem
+import VaultSite
+import VaultTransport
 
 /// Targets that are not packs of a known format, which clients skip.
 @Suite struct OtherTargetTests {
@@ -46,6 +49,17 @@ import VaultCrypto
         let report = try await vault(listing: "readme.txt", custom: nil).audit()
         #expect(report.gravestError == nil)
         #expect(report.findings(.note).count == 1)
+    }
+
+    @Test func aCopyHasThem() async throws {
+        let vault = try await vault(listing: "readme.txt", custom: nil)
+        let copy = vault.place.path.appending("copy")
+        _ = try await SiteMirror(
+            of: Site(SiteLocation(path: vault.site), transport: FileTransport()), in: copy,
+            pinnedRoot: try vault.trustedRoot, scratch: vault.place.path, now: vault.now
+        ).run()
+        let target = try #require(try await vault.tree().chain.targets["readme.txt"])
+        #expect(try vault.read(copy.appending("targets/\(target.hostedPath)")) == Self.content)
     }
 
     @Test func warnsOfAPackThatClientsSkip() async throws {

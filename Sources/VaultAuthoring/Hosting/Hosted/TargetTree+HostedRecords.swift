@@ -8,7 +8,7 @@ extension TargetTree {
         var known: Set<String> = []
         return recordsOfAllChannels.filter { record in
             // A team may list what is not a pack. Clients find none of it, and the site has no copy.
-            (PackID(targetPath: record.path) != nil || OwnRoles.contains(record.signer ?? .targets))
+            (PackID(targetPath: record.path) != nil || (record.signer ?? .targets).listsOwnPacks)
                 && known.insert(record.hostedPath).inserted
         }
     }

@@ -119,21 +119,8 @@ extension AuthorSession {
         try await PackHistory(of: self).forEachPack { file, pack in
             for slot in pack.slots { files[slot.keyID, default: []].insert(file) }
         }
-        let folder = MetadataFolder(vault.metadata)
-        var times: [MetadataFileName: UTCTime] = [:]
-        for file in try folder.versions() where file.role == .snapshot {
-            guard let metadata = try folder.metadata(in: file),
-                let time = PublicationTime(of: metadata.document)?.time,
-                case .object(let meta)? = metadata.document.signed["meta"]
-            else { continue }
-            for (name, json) in meta {
-                guard case .object(let json) = json, case .integer(let version)? = json["version"],
-                    let named = MetadataFileName(hostedName: "\(version).\(name)")
-                else { continue }
-                times[named] = min(times[named] ?? time, time)
-            }
-        }
-        return files.compactMapValues { files in files.compactMap { times[$0] }.min() }
+        let times = try PublicationTimes(in: MetadataFolder(vault.metadata))
+        return files.compactMapValues { files in files.compactMap { times[exactly: $0] }.min() }
     }
 }
 

@@ -207,8 +207,7 @@ private struct FreshContentKeys {
     /// What an interrupted run listed.
     let unfinished: [PackManifest]
     private let replaced: Set<ContentKeyID>
-    /// By listed ID.
-    private var sources: [PackID: DeclaredSource] = [:]
+    private let declared: Recipients
     /// A held version shares no key with open ones.
     private var choices: [Bool: [PackID: ContentKeyChoice]] = [:]
     private(set) var warnings: [Finding] = []
@@ -218,12 +217,10 @@ private struct FreshContentKeys {
     ) throws(VaultError) {
         (self.publisher, unfinished) = (publisher, plan.given.unfinishedVersions())
         replaced = Set(plan.old.map(\.contentKeyID))
-        for source in session.settings.sources {
-            for id in try plan.names.listedIDs(of: source.id) { sources[id] = source }
-        }
+        declared = try Recipients(declaredBy: session.settings, listedAs: plan.names)
     }
 
-    func source(of pack: PackManifest) -> DeclaredSource? { sources[pack.offer.family ?? pack.id] }
+    func source(of pack: PackManifest) -> DeclaredSource? { declared.source(of: pack) }
 
     mutating func choice(for pack: PackManifest) async throws(VaultError) -> ContentKeyChoice {
         let group = pack.offer.family ?? pack.id

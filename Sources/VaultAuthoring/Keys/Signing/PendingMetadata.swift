@@ -36,22 +36,23 @@ struct PendingMetadata {
         guard let newest = try files.newestVersion(of: role) else { return nil }
         let path = vault.pending.appending(role.hostedName(version: newest))
         let bytes = try DurableFile.read(path, limit: role.sizeLimit)
-        do throws(VaultError) {
-            let metadata = try UnverifiedMetadata(parsingPending: bytes, as: role, place: path.string)
-            guard try written().contains(Self.digest(of: metadata.document.signed)) else {
-                throw VaultError(
-                    .corrupt, "its content is not what this vault wrote there", at: path.string, remedy: "")
-            }
-            guard metadata.document.version == newest else {
-                throw VaultError(
-                    .corrupt, "its version is \(metadata.document.version)", at: path.string, remedy: "")
-            }
-            return metadata
-        } catch {
-            throw VaultError(
-                .corrupt, error.problem, at: path.string,
+        let written = try written()
+        func refusal(_ problem: String) -> VaultError {
+            VaultError(
+                .corrupt, problem, at: path.string,
                 remedy: "remove it; it is written again where it is needed")
         }
+        let metadata: UnverifiedMetadata
+        do throws(VaultError) {
+            metadata = try UnverifiedMetadata(parsingPending: bytes, as: role, place: path.string)
+        } catch { throw refusal(error.problem) }
+        guard written.contains(Self.digest(of: metadata.document.signed)) else {
+            throw refusal("its content is not what this vault wrote there")
+        }
+        guard metadata.document.version == newest else {
+            throw refusal("its version is \(metadata.document.version)")
+        }
+        return metadata
     }
 
     func roles() throws(VaultError) -> Set<MetadataRole> {

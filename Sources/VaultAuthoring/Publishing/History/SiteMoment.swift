@@ -60,6 +60,32 @@ struct PublicationTime {
     }
 }
 
+/// When metadata were published at the latest: a snapshot that lists a file, or a later version of its role, says so.
+struct PublicationTimes {
+    /// By the name without the version, and by version.
+    private var times: [String: [Int64: UTCTime]] = [:]
+
+    init(in folder: MetadataFolder) throws(VaultError) {
+        for file in try folder.versions() where file.role == .snapshot {
+            guard let snapshot = try? folder.metadata(in: file)?.document,
+                let time = PublicationTime(of: snapshot)?.time
+            else { continue }
+            for listed in [file] + snapshot.listedFiles {
+                let known = times[listed.unversionedName]?[listed.version] ?? time
+                times[listed.unversionedName, default: [:]][listed.version] = min(known, time)
+            }
+        }
+    }
+
+    /// Nil where no snapshot says it.
+    subscript(file: MetadataFileName) -> UTCTime? {
+        times[file.unversionedName]?.filter { $0.key >= file.version }.values.min()
+    }
+
+    /// By the snapshots that list this very version.
+    subscript(exactly file: MetadataFileName) -> UTCTime? { times[file.unversionedName]?[file.version] }
+}
+
 /// The restored state that is listed in place of the sources, of a resource tree or of a whole channel, until the pin is removed:
 /// the member `"pin"`, `{"snapshot": 7, "published": "2026-05-31T18:00:00Z", "sha256": "…"}`.
 public struct ListingPin: Sendable, Hashable {

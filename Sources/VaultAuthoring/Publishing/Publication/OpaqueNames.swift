@@ -10,16 +10,21 @@ struct OpaqueNames {
     /// All packs that got an ID.
     private(set) var names = PackNames()
 
-    private var key: ContentKey? { table?.nameKey }
+    /// Makes the IDs of channels with opaque names; nil where none has them, or no given key opens a table of theirs.
+    private let keyOfChannels: ContentKey?
 
-    /// Public names.
-    init() { table = nil }
+    private var key: ContentKey? { table?.nameKey }
 
     /// - Parameter isOpaque: whether the listing is to have opaque names.
     init(
         _ isOpaque: Bool, after earlier: EarlierPacks, by publisher: PackPublisher
     ) async throws(VaultError) {
         table = isOpaque ? try await publisher.namesTable(after: earlier) : nil
+        let isListed = try !earlier.candidates(for: PackID(PackNames.packID)).isEmpty
+        keyOfChannels =
+            if let table { table.nameKey } else if isListed {
+                try? await publisher.namesTable(after: earlier).nameKey
+            } else { nil }
     }
 
     /// - Parameter family: of a pack of a resource tree; nil for others, and for a tree itself.
@@ -28,7 +33,10 @@ struct OpaqueNames {
     }
 
     /// The IDs that channels may list a pack or a tree under: one may have readable names beside another one with opaque names.
-    func listedIDs(of id: PackID) throws(VaultError) -> Set<PackID> { [id, try listedID(of: id)] }
+    func listedIDs(of id: PackID) throws(VaultError) -> Set<PackID> {
+        guard let keyOfChannels else { return [id] }
+        return [id, try keyOfChannels.opaqueID(of: id, family: nil)]
+    }
 
     /// The ID and the offer that are listed; the declared ones go into the table.
     ///

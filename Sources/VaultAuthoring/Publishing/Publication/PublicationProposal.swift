@@ -19,7 +19,7 @@ struct PublicationProposal {
     private(set) var warnings: [Finding] = []
     /// Of all packs of the listing.
     private var slots: [KeySlot] = []
-    private var recipients = Recipients()
+    private var recipients: Recipients
     /// The same slots in the other channels.
     private(set) var rekeying = ChannelRekeying()
     private(set) var changed = ChangedPacks()
@@ -38,21 +38,20 @@ struct PublicationProposal {
         let settings = session.settings
         compatible = CompatibleVersions(supported: settings.supportedApps)
         let listing = session.sourceListing
-        if let pin = settings.pin {
-            let restored = try await session.listing(pin)
-            // A restored listing keeps its own names, whatever the settings say about opaque names.
-            names = try await OpaqueNames(restored.hasOpaqueNames, after: earlier, by: publisher)
-            records = restored.otherTargets
+        let restored: OwnPacks? = if let pin = settings.pin { try await session.listing(pin) } else { nil }
+        // A restored listing keeps its own names, whatever the settings say about opaque names.
+        names = try await OpaqueNames(
+            restored?.hasOpaqueNames ?? settings.hasOpaqueNames, after: earlier, by: publisher)
+        recipients = try Recipients(declaredBy: settings, listedAs: names)
+        records = (restored ?? listing).otherTargets
+        if let pin = settings.pin, let restored {
             // Used in the report only.
             for pack in settings.packs { _ = try names.listedForm(of: pack.id, pack.offer) }
-            let declared = try Recipients(declaredBy: settings, listedAs: names)
-            try await list(restored.packs, of: declared.source)
+            try await list(restored.packs, of: recipients.source)
             restorations = [
                 .init(subject: .channel(settings.structure.sourceChannel), snapshot: pin.snapshot)
             ]
         } else {
-            names = try await OpaqueNames(settings.hasOpaqueNames, after: earlier, by: publisher)
-            records = listing.otherTargets
             try await listSources(onPack: onPack)
         }
         let made = Set(packs.map(\.id))
@@ -149,7 +148,7 @@ extension PublicationProposal {
         _ result: SealingResult, of source: DeclaredSource, isPinned: Bool = false
     ) async throws(VaultError) {
         let pack = result.manifest
-        recipients.note(pack, of: source)
+        recipients.note(pack)
         var others: [PackManifest] = []
         if let listed = earlier.listed[pack.id] {
             let kept = compatible.kept(of: listed, notFor: [pack.offer.apps], except: [pack.version])
@@ -234,7 +233,7 @@ extension PublicationProposal {
                     version = try await publisher.keep(
                         version, slots: recipients[version.contentKeyID], of: source,
                         opening: earlier.packs(sharing: version.contentKeyID).first)
-                    recipients.note(version, of: source)
+                    recipients.note(version)
                 } else if let slots = recipients[version.contentKeyID] {
                     version.slots = slots
                 }

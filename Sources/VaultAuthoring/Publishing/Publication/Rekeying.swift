@@ -9,12 +9,10 @@ import VaultSite
 struct Recipients {
     private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
     private var sources: [PackID: DeclaredSource] = [:]
-    /// Whether packs of other sources, and of none, keep their slots.
-    private(set) var areAll = true
+    /// Whether every pack gets new slots, also those of no source; else only those of the named sources.
+    let includesAll: Bool
     /// The keys of all packs that were noted.
     private(set) var keys: Set<KeyID> = []
-
-    init() {}
 
     /// What the sources are sealed for.
     ///
@@ -24,19 +22,17 @@ struct Recipients {
     ///   - names: under which the sources are listed.
     init(
         declaredBy settings: VaultSettings, only ids: Set<PackID>? = nil,
-        listedAs names: OpaqueNames = OpaqueNames(), sealedAs listed: [PackManifest] = []
+        listedAs names: OpaqueNames, sealedAs listed: [PackManifest] = []
     ) throws(VaultError) {
-        areAll = ids == nil
+        includesAll = ids == nil
         slotsByKey = Dictionary(listed.map { ($0.contentKeyID, $0.slots) }) { first, _ in first }
         for source in settings.sources where ids?.contains(source.id) ?? true {
-            sources[try names.listedID(of: source.id)] = source
+            for id in try names.listedIDs(of: source.id) { sources[id] = source }
         }
     }
 
-    mutating func note(_ pack: PackManifest, of source: DeclaredSource) {
+    mutating func note(_ pack: PackManifest) {
         slotsByKey[pack.contentKeyID] = pack.slots
-        sources[pack.id] = source
-        if let family = pack.offer.family { sources[family] = source }
         keys.formUnion(pack.slots.map(\.keyID))
     }
 
@@ -75,7 +71,7 @@ extension PackPublisher {
     private func rekeyed(
         _ version: PackManifest, for recipients: Recipients
     ) async throws(VaultError) -> PackManifest {
-        guard recipients.areAll || recipients.source(of: version) != nil else { return version }
+        guard recipients.includesAll || recipients.source(of: version) != nil else { return version }
         var rekeyed = version
         if let source = recipients.source(of: version) {
             rekeyed.offer.isHeld = version.offer.isHeld && source.isHeld
@@ -175,10 +171,13 @@ struct RestoredState {
             .flatMap(\.packs).flatMap(\.versions)
         let current = keys.holders(of: present.flatMap(\.slots))
         for version in earlier.packs.flatMap(\.versions) { try await publisher.files.require(version) }
-        let recipients = try Recipients(declaredBy: session.settings, sealedAs: present)
+        let before = try await EarlierPacks(of: session)
+        // Only to recognize what is listed: no table is continued.
+        let names = try await OpaqueNames(false, after: before, by: publisher)
+        let recipients = try Recipients(declaredBy: session.settings, listedAs: names, sealedAs: present)
         var records = earlier.otherTargets
         var opened: [SlotHolder: [String]] = [:]
-        var tables = try ContinuedTables(after: try await GivenVersions(of: session), in: session)
+        var tables = try ContinuedTables(after: before.given, in: session)
         for (_, versions) in try await publisher.rekeyed(earlier.packs, for: recipients, &tables) {
             for version in versions {
                 for key in keys.holders(of: version.slots).subtracting(current) {

@@ -39,6 +39,8 @@ struct KeptMetadata {
     private(set) var lastListing: [String: MetadataFileName] = [:]
     /// In bytes, by hosted path.
     private(set) var lengths: [String: UInt64] = [:]
+    /// By the name without the version, sorted by version.
+    private let filesByName: [String: [MetadataFileName]]
 
     /// - Parameters:
     ///   - versions: how many versions of each pack stay.
@@ -48,23 +50,16 @@ struct KeptMetadata {
         under roots: [VerifiedRoot]
     ) throws(VaultError) {
         files = try folder.versions()
+        filesByName = Dictionary(grouping: files, by: \.unversionedName).mapValues {
+            $0.sorted { $0.version < $1.version }
+        }
         for file in files where file.role == .root { kept[file] = .current }
         for record in tree.recordsOfAllChannels { keptTargets[record.hostedPath] = .current }
-        for role in tree.targetsRoles { keep(role.document.role, role.version) }
-        keep(.snapshot, tree.chain.snapshot.version)
-        for file in files where file.role == .snapshot {
-            guard let snapshot = try? folder.metadata(in: file), now < snapshot.document.expires else {
-                continue
-            }
-            let reason = KeepingReason.listedBy(file.hostedName, until: snapshot.document.expires)
-            keep(file, reason)
-            for (name, value) in try snapshot.document.signed.object("meta", at: file.hostedName) {
-                guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
-                else { continue }
-                let listed = files.filter { $0.version == version && $0.unversionedName == name }
-                for file in listed { try keepWithTargets(file, in: folder, reason) }
-            }
+        for role in tree.targetsRoles {
+            kept[MetadataFileName(version: role.version, of: role.document.role)] = .current
         }
+        kept[MetadataFileName(version: tree.chain.snapshot.version, of: .snapshot)] = .current
+        try keepListed(in: folder, now)
         try keepNewest(versions, in: folder, tree, roots)
     }
 
@@ -79,12 +74,9 @@ struct KeptMetadata {
 
     /// The version of the same role that came after a file.
     func successor(of file: MetadataFileName) -> MetadataFileName? {
-        files.filter { $0.unversionedName == file.unversionedName && $0.version > file.version }
-            .min { $0.version < $1.version }
-    }
-
-    private mutating func keep(_ role: MetadataRole, _ version: Int64) {
-        for file in files where file.role == role && file.version == version { kept[file] = .current }
+        let versions = filesByName[file.unversionedName] ?? []
+        let next = versions.indices.partitionPoint { versions[$0].version > file.version }
+        return versions[next...].first
     }
 
     private mutating func keep(_ file: MetadataFileName, _ reason: KeepingReason) {
@@ -95,13 +87,26 @@ struct KeptMetadata {
         keptTargets[path] = Keeping.earlier(reason).joined(with: keptTargets[path])
     }
 
-    private mutating func keepWithTargets(
-        _ file: MetadataFileName, in folder: MetadataFolder, _ reason: KeepingReason
-    ) throws(VaultError) {
-        let isNew = kept[file] == nil
-        keep(file, reason)
-        guard isNew || file.role?.type == .targets else { return }
-        for record in try folder.metadata(in: file)?.records ?? [] { keepTarget(record.hostedPath, reason) }
+    /// What unexpired snapshots list, with the packs that it lists. Each file is read once, for the snapshot that lasts longest.
+    private mutating func keepListed(in folder: MetadataFolder, _ now: UTCTime) throws(VaultError) {
+        var reasons: [MetadataFileName: Keeping] = [:]
+        for file in files where file.role == .snapshot {
+            guard let snapshot = try? folder.metadata(in: file)?.document, now < snapshot.expires else {
+                continue
+            }
+            let keeping = Keeping.earlier(.listedBy(file.hostedName, until: snapshot.expires))
+            for listed in [file] + snapshot.listedFiles {
+                reasons[listed] = keeping.joined(with: reasons[listed])
+            }
+        }
+        for file in files {
+            guard let reason = reasons[file]?.reason else { continue }
+            keep(file, reason)
+            guard file.role?.type == .targets else { continue }
+            for record in try folder.metadata(in: file)?.records ?? [] {
+                keepTarget(record.hostedPath, reason)
+            }
+        }
     }
 
     private struct Listing {

@@ -238,32 +238,3 @@ extension VaultFolder {
             remedy: "prune the vault that lists the team's packs")
     }
 }
-
-/// When metadata were published at the latest: a snapshot that lists a file, or a later version of its role, says so.
-private struct PublicationTimes {
-    /// By role and version.
-    private var times: [String: [Int64: UTCTime]] = [:]
-
-    init(in folder: MetadataFolder) throws(VaultError) {
-        for file in try folder.versions() where file.role == .snapshot {
-            guard let snapshot = try? folder.metadata(in: file)?.document,
-                let time = PublicationTime(of: snapshot)?.time
-            else { continue }
-            note(MetadataRole.snapshot.fileName, snapshot.version, time)
-            for (name, value) in try snapshot.signed.object("meta", at: file.hostedName) {
-                guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
-                else { continue }
-                note(name, version, time)
-            }
-        }
-    }
-
-    private mutating func note(_ name: String, _ version: Int64, _ time: UTCTime) {
-        times[name, default: [:]][version] = min(times[name]?[version] ?? time, time)
-    }
-
-    /// Nil where no snapshot says it.
-    subscript(file: MetadataFileName) -> UTCTime? {
-        times[file.unversionedName]?.filter { $0.key >= file.version }.values.min()
-    }
-}
