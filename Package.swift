@@ -167,7 +167,8 @@ let package = Package(
                 "VaultTransport", "VaultSite", "VaultCommand", "Sampling", "TestFiles",
             ], packages: [system]),
         tests(
-            "DevelopmentServer", uses: ["VaultBase"], packages: [system] + nio("NIOCore", "NIOPosix")),
+            "DevelopmentServer", uses: ["VaultBase", "TestFiles"],
+            packages: [system] + nio("NIOCore", "NIOPosix")),
         tests(
             "AssetVault",
             uses: [
@@ -179,7 +180,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "VaultBase", "VaultFileSystem", "VaultCrypto", "SealedPack", "VaultAuthoring", "AssetVault",
-                "VaultCommand", "FaultServer", "Sampling", system,
+                "VaultCommand", "FaultServer", "Sampling", "TestFiles", system,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ], exclude: ["Scripts"], swiftSettings: settings),
         .testTarget(name: "ReadmeTests", dependencies: ["AssetVault"], swiftSettings: settings),

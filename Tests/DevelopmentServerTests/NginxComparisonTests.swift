@@ -1,4 +1,5 @@
 import Foundation
+import TestFiles
 import Testing
 
 /// Compares our server with nginx: both get the same requests for the same files.
@@ -55,7 +56,9 @@ import Testing
             let cases =
                 Self.targets.map { ($0, "GET", []) } + Self.targets.map { ($0, "HEAD", []) } + Self.rangeCases
             let ours = try await withServer(root) { port in try await Self.results(cases, from: port) }
-            let nginx = try await withNginx(root) { port in try await Self.results(cases, from: port) }
+            let nginx = try await Nginx.run(over: root.path) {
+                try await Self.results(cases, from: Int($0.port))
+            }
             for (request, (ours, nginx)) in zip(cases, zip(ours, nginx)) {
                 #expect(ours == nginx, "\(request)")
             }
@@ -69,7 +72,9 @@ import Testing
         try await withFolder { root in
             try Self.fill(root)
             let ours = try await withServer(root) { port in try await Self.conditionalAnswers(from: port) }
-            let nginx = try await withNginx(root) { port in try await Self.conditionalAnswers(from: port) }
+            let nginx = try await Nginx.run(over: root.path) {
+                try await Self.conditionalAnswers(from: Int($0.port))
+            }
             for (ours, nginx) in zip(ours, nginx) {
                 #expect(ours.result == nginx.result, "\(ours.condition)")
             }

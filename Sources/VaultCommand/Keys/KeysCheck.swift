@@ -16,7 +16,8 @@ struct KeysCheck: AsyncParsableCommand {
             site.
 
             EXAMPLE
-              assetvault keys check env:GAME_KEY --site https://cdn.example.com/game --trust trusted-root.json
+              assetvault keys check env:GAME_KEY \\
+                --site https://cdn.example.com/game --trust trusted-root.json
             """)
 
     @Argument(help: ArgumentHelp("The source: \(KeySpec.kinds).", valueName: "spec"))

@@ -248,7 +248,7 @@ import VaultFileSystem
     /// The app takes over a running download with all its bytes.
     @Test func theAppTakesOverADownload() async throws {
         let world = try await World.withPacks()
-        let (run, updates) = try await runUnderWay(in: world, pause: .milliseconds(50))
+        let (run, updates) = try await runUnderWay(in: world, pause: .milliseconds(400))
         world.answer { _ in .file }
         let client = try world.client()
         let before = world.server.packs.count
@@ -274,7 +274,7 @@ import VaultFileSystem
     /// Partial downloads of a pack that is no longer listed are removed.
     @Test(arguments: [false, true]) func aWithdrawnPack(byTheApp: Bool) async throws {
         let world = try await World.withPacks()
-        let (run, _) = try await runUnderWay(in: world, pause: .milliseconds(50))
+        let (run, _) = try await runUnderWay(in: world, pause: .milliseconds(400))
         run.cancel()
         #expect(await category { _ = try await run.value } == .cancelled)
         let ephemeral = world.layout.ephemeral

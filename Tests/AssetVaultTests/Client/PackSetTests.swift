@@ -1,5 +1,6 @@
 import AssetVaultFoundation
 import FaultServer
+import Sampling
 import SealedPack
 import Synchronization
 import SystemPackage
@@ -319,9 +320,8 @@ import VaultTransport
         #expect(try tree.tryLock(exclusive: true))
         let store = world.place.store()
         let begun = Task { try await store.access(to: ["level2"]) }
-        for _ in 0..<500 {
-            guard try VersionFolder(of: first.pack.id, in: world.layout)?.isFree(first) == true else { break }
-            try await Task.sleep(for: .milliseconds(10))
+        try await wait(for: "the request's lock") {
+            try VersionFolder(of: first.pack.id, in: world.layout)?.isFree(first) != true
         }
         let installer = PackInstaller(store: access, space: DiskSpace(store: access), sets: PackSets())
         let ready = try ["game/level2", "game/level2.level3"].map { id in

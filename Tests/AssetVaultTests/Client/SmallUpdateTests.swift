@@ -87,7 +87,9 @@ import VaultFileSystem
             default: break
             }
             open.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-            for _ in 0..<50 where open.withLock({ $0.now }) < 2 { usleep(10_000) }
+            // A second one comes, or is not to come.
+            let patience = host == .near ? 3_000 : 50
+            for _ in 0..<patience where open.withLock({ $0.most }) < 2 { usleep(10_000) }
             open.withLock { $0.now -= 1 }
             return .file
         }
@@ -148,7 +150,7 @@ import VaultFileSystem
             if request.earlier == 0 { return .file }
             // All are under way before the first one is answered.
             open.withLock { $0 += 1 }
-            for _ in 0..<50 where open.withLock({ $0 }) < 3 { usleep(10_000) }
+            for _ in 0..<3_000 where open.withLock({ $0 }) < 3 { usleep(10_000) }
             return .wholeFile
         }
         let updates = client.statusUpdates(for: one)

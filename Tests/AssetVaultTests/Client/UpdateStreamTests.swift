@@ -1,5 +1,6 @@
 import AssetVault
 import FaultServer
+import Sampling
 import Testing
 import VaultHTTP
 import VaultTransport
@@ -94,8 +95,8 @@ import VaultTransport
         async let fetched = client.fetch()
         await waitForPieces(updates)
         client.pause(one)
-        while world.server.closed < world.server.exchanges.count {
-            try await Task.sleep(for: .milliseconds(5))
+        try await wait(for: "the end of all transfers") {
+            world.server.closed == world.server.exchanges.count
         }
         guard case .downloading(let bytes, let total) = try await client.store.status(of: one).state else {
             Issue.record("it is not a download")
@@ -187,7 +188,11 @@ import VaultTransport
     @Test func resumesAfterTheTimeIsUp() async throws {
         holdAfterHalf()
         let client = try world.client()
-        #expect(await category { _ = try await client.fetch(within: .seconds(1)) } == .busy)
+        try await withEnoughTime { time in
+            #expect(await category { _ = try await client.fetch(within: time) } == .busy)
+            guard case .downloading = try await client.store.status(of: one).state else { return Void?.none }
+            return ()
+        }
         try await expectTheRest()
     }
 

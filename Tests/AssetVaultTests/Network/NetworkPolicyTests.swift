@@ -1,4 +1,5 @@
 import FaultServer
+import Sampling
 import SealedPack
 import Synchronization
 import Testing
@@ -40,7 +41,7 @@ import Testing
         world.hold()
         let request = ResourceRequest(tags: ["level4"], of: client)
         async let failure = category { try await request.beginAccessing() }
-        while request.progress.bytes == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await wait(for: "the first bytes") { request.progress.bytes > 0 }
         client.network = .none
         #expect(await failure == .unreachable)
         world.release()
@@ -116,7 +117,7 @@ import Testing
         let client = try world.client()
         let found = try await deferred(client) {
             async let fetched = client.fetch()
-            while try await client.store.status(of: .one).state == .absent {}
+            try await wait(for: "the download") { try await client.store.status(of: .one).state != .absent }
             client.network = .metered
             _ = try await fetched
         }

@@ -1,6 +1,7 @@
 import AssetVaultFoundation
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 @testable import AssetVault
@@ -20,8 +21,8 @@ import Testing
     private func begin(_ body: @Sendable () -> Void) async throws -> VaultError.Category? {
         world.answerMetadata { $0.path.hasSuffix("timestamp.json") ? .steps([.hang]) : .file }
         async let failure = category { try await request.beginAccessing() }
-        while !world.server.exchanges.contains(where: { $0.request.path.hasSuffix("timestamp.json") }) {
-            try await Task.sleep(for: .milliseconds(1))
+        try await wait(for: "its request") {
+            world.server.exchanges.contains { $0.request.path.hasSuffix("timestamp.json") }
         }
         body()
         return await failure

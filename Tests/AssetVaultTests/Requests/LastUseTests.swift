@@ -1,4 +1,5 @@
 import FaultServer
+import Sampling
 import SealedPack
 import Testing
 import UpdateFramework
@@ -54,7 +55,7 @@ import VaultFileSystem
             try setLastUse("level4", to: 1000)
         }
         // The last task of the request may still have it.
-        while try lastUse("level4") == 1000 { try await Task.sleep(for: .milliseconds(5)) }
+        try await wait(for: "its end") { try lastUse("level4") != 1000 }
     }
 
     /// To 10 seconds, each pack by itself.

@@ -1,4 +1,5 @@
 import FaultServer
+import Sampling
 import SealedPack
 import Testing
 
@@ -16,9 +17,7 @@ import Testing
         }
         let request = ResourceRequest(tags: ["level2"], of: try world.client())
         async let access: Void = request.beginAccessing()
-        while !world.askedPacks.contains(where: { $0.contains("level2.level3") }) {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await wait(for: "its request") { world.askedPacks.contains { $0.contains("level2.level3") } }
         world.answer { _ in .file }
         try await world.client().remove(pack)
         try await access

@@ -1,4 +1,5 @@
 import FaultServer
+import Sampling
 import SealedPack
 import Synchronization
 import Testing
@@ -30,11 +31,11 @@ private final class Finished: Sendable {
     /// Begins requests by their positions, and returns these in the order in which their access began. `body` is called when all wait,
     /// and the first bytes came; then the host goes on.
     private func order(
-        of positions: [Int], _ body: @Sendable @escaping () async -> Void = {}
+        of positions: [Int], _ body: @Sendable @escaping () async throws -> Void = {}
     ) async throws -> [Int] {
         try await client.refresh()
         let finished = Finished()
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for position in positions {
                 group.addTask {
                     do { try await requests[position].beginAccessing() } catch { return }
@@ -42,12 +43,15 @@ private final class Finished: Sendable {
                 }
             }
             group.addTask {
-                while positions.contains(where: { requests[$0].progress.packs.isEmpty })
-                    || positions.allSatisfy({ requests[$0].progress.bytes == 0 })
-                { try? await Task.sleep(for: .milliseconds(1)) }
-                await body()
-                world.release()
+                // Also after a failure all must end.
+                defer { world.release() }
+                try await wait(for: "the first bytes") {
+                    positions.allSatisfy { !requests[$0].progress.packs.isEmpty }
+                        && positions.contains { requests[$0].progress.bytes > 0 }
+                }
+                try await body()
             }
+            try await group.waitForAll()
         }
         return finished.positions
     }
@@ -64,7 +68,7 @@ private final class Finished: Sendable {
         requests[3].loadingPriority = 0.1
         let order = try await order(of: [0, 1, 3]) {
             requests[3].loadingPriority = .urgent
-            while requests[3].progress.bytes == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+            try await wait(for: "its first bytes") { requests[3].progress.bytes > 0 }
         }
         #expect(order.first == 3, "\(order)")
         for position in [0, 1, 3] { #expect(!requests[position].packIDs.isEmpty) }
@@ -81,7 +85,7 @@ private final class Finished: Sendable {
             #expect(!other.packIDs.isEmpty)
             #expect(requests[0].packIDs.isEmpty)
             requests[1].resume()
-            while requests[1].packIDs.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
+            try await wait(for: "its access") { !requests[1].packIDs.isEmpty }
             requests[0].resume()
         }
         #expect(order == [1, 0])

@@ -1,6 +1,7 @@
 import AssetVaultFoundation
 import FaultServer
 import Foundation
+import Sampling
 import SealedPack
 import Synchronization
 import Testing
@@ -29,11 +30,8 @@ import Testing
     }
 
     private func waitUntilFinished(_ progress: Progress) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while !progress.isFinished, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        #expect(progress.isFinished && progress.fractionCompleted == 1, "\(progress)")
+        try await wait(for: "the end of \(progress)") { progress.isFinished }
+        #expect(progress.fractionCompleted == 1, "\(progress)")
     }
 
     /// Also an observer that comes late learns that.
@@ -156,22 +154,17 @@ import Testing
             try await request.beginAccessing()
             begun.withLock { $0 = true }
         }()
-        while progress.completedUnitCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await wait(for: "the first bytes") { progress.completedUnitCount > 0 }
         progress.pause()
         // What is on its way comes to its end.
-        var sent = -1
-        while sent != sentBytes {
-            sent = sentBytes
-            try await Task.sleep(for: .milliseconds(100))
+        try await wait(for: "the end of all transfers") {
+            world.server.closed == world.server.exchanges.count
         }
+        let sent = sentBytes
         try await Task.sleep(for: .milliseconds(400))
         #expect(sentBytes == sent && sent < 500_000 && !begun.withLock { $0 })
         progress.resume()
-        let deadline = ContinuousClock.now + .seconds(20)
-        while sentBytes == sent, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        #expect(sentBytes > sent)
+        try await wait(for: "more bytes") { sentBytes > sent }
         // Else it would wait for ever.
         request.resume()
         try await access

@@ -1,6 +1,7 @@
 import AssetVaultFoundation
 import FaultServer
 import Foundation
+import Sampling
 import SealedPack
 import Testing
 
@@ -149,7 +150,7 @@ import Testing
         let request = request("level2")
         let progress = request.makeProgress()
         async let failure = category { try await request.beginAccessing() }
-        while progress.fractionCompleted == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await wait(for: "the first bytes") { progress.fractionCompleted > 0 }
         #expect(progress.totalUnitCount > 500_000 && progress.fractionCompleted < 1)
         progress.pause()
         #expect(request.packIDs.isEmpty)
@@ -160,7 +161,7 @@ import Testing
         let again = ResourceRequest(tags: ["level2"], of: client)
         let complete = again.makeProgress()
         try await again.beginAccessing()
-        while !complete.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        try await wait(for: "its end") { complete.isFinished }
         #expect(complete.fractionCompleted == 1)
     }
 

@@ -41,15 +41,6 @@ import Testing
         await noting
     }
 
-    /// What does not happen in two minutes never does.
-    private func wait(for what: String, until isReached: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(120)
-        while !isReached() {
-            try #require(ContinuousClock.now < deadline, "it was waited in vain for \(what)")
-            try await Task.sleep(for: .milliseconds(2))
-        }
-    }
-
     /// 90 packs, or 300: again and again the line is held up while the priorities of all that is left are dealt anew: what runs is overtaken, and goes on
     /// when its turn comes. From one deal to the next, packs are done by priority.
     @Test func packsAreDoneByPriority() async throws {

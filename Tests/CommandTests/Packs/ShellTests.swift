@@ -4,18 +4,20 @@ import Testing
 
 /// Examples to paste, and shell completions.
 struct ShellTests {
-    private static let commands = [
-        "keygen", "seal", "open", "cat", "inspect", "init", "publish", "upload", "restore", "prune", "trust",
-        "serve",
-        "list", "audit", "fetch", "downloader", "unlock", "status", "path", "remove",
-        "repair", "verify", "plan", "promote", "access", "purge", "preserve", "usage", "trust show",
-        "trust sign", "trust add-key", "trust remove-key",
-        "trust threshold",
-        "trust rotate", "trust refresh",
-    ]
+    /// Each command, also those of a group.
+    private static func commands() async throws -> [String] {
+        let commands = try await Command.subcommands()
+        // The example of this group has an option of a subcommand, where it is looked at.
+        var all = commands.filter { $0 != "keys" }
+        for group in ["keys", "trust"] {
+            #expect(commands.contains(group))
+            all += try await Command.subcommands(of: group).map { "\(group) \($0)" }
+        }
+        return all
+    }
 
     /// On a terminal of 80 columns no line of an example is broken but by a backslash, and the shell reads it.
-    @Test(arguments: commands) func examplesCanBePasted(command: String) async throws {
+    @Test(arguments: try await commands()) func examplesCanBePasted(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         let help = try await Command.run("\(words) --help", environment: ["COLUMNS": "80"]).succeeded().text
         let example = try #require(help.components(separatedBy: "EXAMPLE\n").dropFirst().first)

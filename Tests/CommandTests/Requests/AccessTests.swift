@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 import VaultBase
 
@@ -143,20 +144,14 @@ import VaultBase
                 #expect(!String(decoding: environment, as: UTF8.self).contains("THE_KEY"), "\(path)")
             }
             recorder.send(SIGKILL)
-            while kill(recorder.processID, 0) == 0, try !hasEnded(recorder.processID) {}
+            try await wait(for: "its end") { hasEnded(recorder.processID) }
             return program
         }
         #expect(try await world.usage()["level2"]?["inAccess"] == true)
         #expect(try await world.purge() == [])
         #expect(kill(program, SIGKILL) == 0)
-        while try await world.usage()["level2"]?["inAccess"] == true {}
+        try await wait(for: "its end") { try await world.usage()["level2"]?["inAccess"] == false }
         #expect(try await world.purge().sorted() == ["level2", "level2.level3"])
-    }
-
-    /// Whether a process is gone, or only waits for its parent to notice.
-    private func hasEnded(_ process: Int32) throws -> Bool {
-        let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-        return status?.contains(") Z ") ?? true
     }
 
     /// What the program started and left behind still reads the packs.
@@ -167,7 +162,7 @@ import VaultBase
         #expect(try await world.usage()["level2"]?["inAccess"] == true)
         #expect(try await world.purge() == [])
         #expect(kill(left, SIGKILL) == 0)
-        while try await world.usage()["level2"]?["inAccess"] == true {}
+        try await wait(for: "its end") { try await world.usage()["level2"]?["inAccess"] == false }
         #expect(try await world.purge().sorted() == ["level2", "level2.level3"])
     }
 

@@ -74,15 +74,15 @@ extension Script {
     /// The folder of the samples.
     static let samples = tests.removingLastComponent().removingLastComponent().appending("Samples")
 
-    /// Every script; with `ASSETVAULT_SCRIPT` the one of that name, or those in the folder of that name.
-    static let all: [Script] = {
+    /// Every script, each of which must be readable; with `ASSETVAULT_SCRIPT` the one of that name, or those in the folder of that name.
+    static func all() throws -> [Script] {
         let folder = tests.appending("Scripts")
         let wanted = ProcessInfo.processInfo.environment["ASSETVAULT_SCRIPT"]
         let names = FileManager.default.subpaths(atPath: folder.string) ?? []
-        return names.filter { $0.hasSuffix(".txt") }.sorted().compactMap { file in
+        return try names.filter { $0.hasSuffix(".txt") }.sorted().compactMap { file in
             let name = String(file.dropLast(".txt".count))
             if let wanted, name != wanted, !name.hasPrefix("\(wanted)/") { return nil }
-            return try? Script(name: name, path: folder.appending(file))
+            return try Script(name: name, path: folder.appending(file))
         }
-    }()
+    }
 }

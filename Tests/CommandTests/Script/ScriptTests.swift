@@ -3,9 +3,9 @@ import Testing
 
 /// Scripts that use the command as people do: `Scripts/README.md` says how they are written, and how one is run alone.
 struct ScriptTests {
-    @Test func thereAreScripts() { #expect(!Script.all.isEmpty) }
+    @Test func thereAreScripts() throws { #expect(try !Script.all().isEmpty) }
 
-    @Test(arguments: Script.all) func script(_ script: Script) async throws {
+    @Test(arguments: try Script.all()) func script(_ script: Script) async throws {
         let place = try TemporaryFolder()
         let folder = try TemporaryFolder(in: place.path.string)
         for file in script.files { try folder.write(file.name, file.content) }

@@ -1,4 +1,5 @@
 import FaultServer
+import TestFiles
 import Testing
 
 /// `audit` as a process; its findings have tests of their own.

@@ -1,4 +1,5 @@
 import FaultServer
+import Sampling
 import Testing
 
 /// Concurrent processes that change the same pack: the later decision counts.

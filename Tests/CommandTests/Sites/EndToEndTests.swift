@@ -1,6 +1,7 @@
 import Foundation
 import Sampling
 import SystemPackage
+import TestFiles
 import Testing
 
 /// Real assets: published, hosted by nginx, fetched without and with the key, and compared.
@@ -13,7 +14,7 @@ struct EndToEndTests {
         try await Tool.run("dpkg-deb", "--extract", try await Self.debianPackage(), world["game"])
         #expect(try Tree(world["game"]).files.count > 100)
         try await world.publish("--pack tuxracer=$WORK/game")
-        try await Nginx.run(over: world.site, in: world) { nginx in
+        try await Nginx.run(over: world.site) { nginx in
             try await world.fetch(from: nginx.url, withKeys: false).succeeded()
             #expect(try await world.status()["tuxracer"]?.state == "toBeTransferred")
             try await world.fetch(from: nginx.url).succeeded()
@@ -74,7 +75,7 @@ struct EndToEndTests {
             --pack odd=$WORK/odd --pack tar=$WORK/odd.tar.zst --pack zip=$WORK/odd.zip \
             --pack seven=$WORK/odd.7z --max-unpacked 1GB
             """)
-        try await Nginx.run(over: world.site, in: world) { nginx in
+        try await Nginx.run(over: world.site) { nginx in
             try await world.fetch(from: nginx.url).succeeded()
         }
         let source = try Tree(world["odd"])
@@ -98,7 +99,7 @@ struct EndToEndTests {
         let limit = 128 << 10
         let publishing = try await world.memory(of: "publish $VAULT --pack large=$WORK/large")
         #expect(publishing < limit, "\(publishing) KiB")
-        try await Nginx.run(over: world.site, in: world) { nginx in
+        try await Nginx.run(over: world.site) { nginx in
             let fetch: Words = "fetch \(nginx.url) $STORE $TRUST"
             let downloading = try await world.memory(of: fetch)
             #expect(downloading < limit, "\(downloading) KiB")

@@ -1,4 +1,5 @@
 import FaultServer
+import TestFiles
 import Testing
 
 /// What a fetch asks of a web server.
@@ -16,7 +17,7 @@ struct FetchTests {
     }
 
     @Test func opensAtOnceWithAKeyThroughNginx() async throws {
-        try await Nginx.run(over: world.site, in: world) { nginx in
+        try await Nginx.run(over: world.site) { nginx in
             try await world.fetch(from: nginx.url).succeeded()
         }
         #expect(try await world.tree(of: "worlds/level-1") == Tree(world["level"]))

@@ -1,5 +1,6 @@
 import FaultServer
 import Sampling
+import TestFiles
 import Testing
 import VaultBase
 
@@ -74,7 +75,7 @@ struct HostedPublishTests {
 
     @Test func fromNginx() async throws {
         _ = try await Runner(of: world, named: "first")
-        try await Nginx.run(over: world["host"], in: world) { nginx in
+        try await Nginx.run(over: world["host"]) { nginx in
             try await expectUpdate(at: nginx.url)
         }
     }

@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 /// A fetch that is interrupted, by Ctrl-C for example, leaves nothing unfinished, and the next one resumes.

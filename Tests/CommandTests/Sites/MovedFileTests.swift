@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import TestFiles
 import Testing
 import VaultBase
 
@@ -30,11 +31,11 @@ import VaultBase
 
     /// What a fetch downloads, one pack after the other; a dry run says the same.
     private func fetchedBytes() async throws -> Int {
-        let planned = try await Nginx.run(over: world.site, in: world) { nginx in
+        let planned = try await Nginx.run(over: world.site) { nginx in
             try await world.fetch("--all --dry-run --json", from: nginx.url).succeeded().json()["bytes"]?
                 .number
         }
-        return try await Nginx.run(over: world.site, in: world) { nginx in
+        return try await Nginx.run(over: world.site) { nginx in
             try await world.fetch("--all --parallel 1", from: nginx.url).succeeded()
             let bytes = try nginx.packBytes()
             #expect(planned == Int64(bytes))
@@ -155,7 +156,7 @@ import VaultBase
         try await world.download("install").succeeded()
         try move("film", from: 1, to: 2)
         try await world.publish()
-        try await Nginx.run(over: world.site, in: world) { nginx in
+        try await Nginx.run(over: world.site) { nginx in
             try await world.download("install", from: nginx.url).succeeded()
             let bytes = try nginx.packBytes()
             #expect(bytes < Self.size / 10, "\(bytes)")

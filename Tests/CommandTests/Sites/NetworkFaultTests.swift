@@ -91,7 +91,7 @@ import Testing
         // A fetch that doesn't end is ended, with code 124.
         let result = try await world.run(
             "fetch \(server.url) level --store \(store) $KEYS \(security) \(test.fault.arguments)",
-            through: ["timeout", "120"])
+            through: ["timeout", "600"])
         #expect(test.codes.contains(result.exitCode), "\(test.name): \(result.exitCode) \(result.errorText)")
         #expect(met() > 0, "\(test.name)")
         if result.exitCode != 0 {

@@ -130,8 +130,9 @@ struct PurgeableTests {
             try await $0.shell(
                 """
                 cd '\(world.store)/permanent/old/current/' &&
-                flock --shared . sleep 60 </dev/null >/dev/null 2>&1 & sleep 0.3
+                flock --shared . sh -c ': >"$0"; exec sleep 600' '\(world["held"])' </dev/null >/dev/null 2>&1 &
                 """)
+            try await wait(for: "the lock") { try world.exists("held") }
         } then: { mounted, result, states in
             #expect(result.exitCode == 71, "\(result.errorText)")
             #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")

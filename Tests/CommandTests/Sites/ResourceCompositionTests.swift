@@ -1,5 +1,6 @@
 import Foundation
 import Sampling
+import TestFiles
 import Testing
 import VaultBase
 
@@ -116,11 +117,11 @@ import VaultBase
                 files[number].name = "renamed-\(round)"
             }
             try await publish(files)
-            let planned = try await Nginx.run(over: world.site, in: world) { nginx in
+            let planned = try await Nginx.run(over: world.site) { nginx in
                 try await world.fetch("--all --dry-run --json", from: nginx.url).succeeded().json()[
                     "bytes"]
             }
-            try await Nginx.run(over: world.site, in: world) { nginx in
+            try await Nginx.run(over: world.site) { nginx in
                 try await world.fetch("--all \(form)", from: nginx.url).succeeded()
                 let bytes = try nginx.packBytes()
                 #expect(bytes < Self.size / 10, "\(bytes) bytes after \(change)")

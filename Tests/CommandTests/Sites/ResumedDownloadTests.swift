@@ -1,4 +1,6 @@
 import FaultServer
+import Sampling
+import TestFiles
 import Testing
 
 /// Interrupted downloads that resume.
@@ -61,15 +63,15 @@ struct ResumedDownloadTests {
     @Test func nginxIsRestarted() async throws {
         let port = try ListeningSocket().port
         let fetch = try await Nginx.run(
-            over: world.site, in: world, settings: "limit_rate 8m;", port: port
+            over: world.site, settings: "limit_rate_after 24m; limit_rate 1k;", port: port
         ) { nginx in
             let fetch = Task { try await world.fetch(from: nginx.url) }
-            while try world.partialBytes() < size / 4 { try await Task.sleep(for: .milliseconds(20)) }
+            try await wait(for: "a quarter") { try world.partialBytes() >= size / 4 }
             return fetch
         }
         let before = try world.partialBytes()
         #expect(before < size)
-        try await Nginx.run(over: world.site, in: world, port: port) { nginx in
+        try await Nginx.run(over: world.site, port: port) { nginx in
             let result = try await fetch.value
             // On a busy machine it may have given up before the server was back.
             if result.exitCode == 69 { try await world.fetch(from: nginx.url).succeeded() }

@@ -1,3 +1,4 @@
+import TestFiles
 import Testing
 
 /// The development server's port, and what it prints. `Scripts/Sites/serve.txt` has what it answers.

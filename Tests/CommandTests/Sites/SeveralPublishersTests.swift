@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 import VaultBase
 
@@ -73,11 +74,12 @@ import VaultBase
             Sandbox.injecting("delay_enter=600000000", into: "flock", number: 1)
             + Command.shell("echo $$ > '\(pid)'; exec \"$@\"")
         try await world.whileRunning("publish $VAULT --pack two=$WORK/two", through: wrapper) { strace in
-            try await wait { holdsTheLockFile(pid) }
+            try await wait(for: "the lock's file") { holdsTheLockFile(pid) }
             try await publish("one").succeeded()
             // Lets it go on.
             strace.send(SIGKILL)
-            try await wait { !isRunning(pid) }
+            let process = try #require(pid_t(world.text("pid").dropLast()))
+            try await wait(for: "its end") { hasEnded(process) }
         }
         try await expectBothAreThere()
     }
@@ -95,12 +97,5 @@ import VaultBase
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/fd/\($0)")
             return target?.hasSuffix("vault/.lock") == true
         }
-    }
-
-    private func isRunning(_ pid: String) -> Bool {
-        guard let process = folder(ofProcess: pid),
-            let state = try? String(contentsOfFile: "\(process)/stat", encoding: .utf8)
-        else { return false }
-        return !state.contains(") Z ")
     }
 }

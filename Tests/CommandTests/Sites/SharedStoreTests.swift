@@ -45,18 +45,4 @@ struct SharedStoreTests {
             #expect(try Tree(world["opened"]) == Tree(world["level"]))
         }
     }
-
-    @Test func publishersTakeTurns() async throws {
-        try world.write("level/noise", Bytes.random(4 << 20, seed: 3))
-        let results = try await withThrowingTaskGroup { group in
-            for _ in 0..<3 { group.addTask { try await world.run("publish $VAULT") } }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(results.contains { $0.exitCode == 0 })
-        for result in results where result.exitCode != 0 { result.failed(75) }
-        try await world.publish()
-        try await world.fetch().succeeded()
-        #expect(try await world.status()["level"]?.version == 2)
-        try await world.expectLoaded("level")
-    }
 }

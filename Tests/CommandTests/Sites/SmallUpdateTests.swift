@@ -1,5 +1,6 @@
 import FaultServer
 import SystemPackage
+import TestFiles
 import Testing
 import VaultBase
 
@@ -17,7 +18,6 @@ import VaultBase
             }
         }
         try await world.fetch("--sealed").succeeded()
-        try await world.fetch("--opened", into: world["opened-store"]).succeeded()
         try world.write("level/7", Bytes.random(200_000, seed: 77))
         try await world.publish()
         size = try world.publishedBytes(of: "level").count
@@ -44,10 +44,10 @@ import VaultBase
     @Test func throughNginx() async throws {
         let areas = ["permanent/level", "ephemeral", "permanent/@state"].map { "\(world.store)/\($0)" }
         let before = try areas.map { try Tree($0) }
-        let planned = try await Nginx.run(over: world.site, in: world) { try await dryRun($0.url) }
+        let planned = try await Nginx.run(over: world.site) { try await dryRun($0.url) }
         // The metadata are newer; packs, records and downloads are as they were.
         #expect(try areas.map { try Tree($0) } == before)
-        try await Nginx.run(over: world.site, in: world) { nginx in
+        try await Nginx.run(over: world.site) { nginx in
             try await world.fetch(from: nginx.url).succeeded()
             #expect(try nginx.packBytes() == Int(planned.bytes))
         }
@@ -58,27 +58,16 @@ import VaultBase
     /// A real server without ranges.
     @Test func throughNginxWithoutParts() async throws {
         let settings = "max_ranges 0;"
-        let planned = try await Nginx.run(over: world.site, in: world, settings: settings) {
+        let planned = try await Nginx.run(over: world.site, settings: settings) {
             try await dryRun($0.url)
         }
         #expect(planned.bytes == Int64(size))
-        try await Nginx.run(over: world.site, in: world, settings: settings) { nginx in
+        try await Nginx.run(over: world.site, settings: settings) { nginx in
             let result = try await world.fetch(from: nginx.url).succeeded()
             #expect(result.errorText.contains("sends no parts"), "\(result.errorText)")
             #expect(try nginx.packBytes() == size)
         }
         try await expectVersionTwo()
-    }
-
-    /// A store of opened trees, with the key, or opened with it afterwards.
-    @Test(arguments: [true, false]) func anOpenedStore(withKeys: Bool) async throws {
-        let store = world["opened-store"]
-        try await Nginx.run(over: world.site, in: world) { nginx in
-            try await world.fetch(from: nginx.url, into: store, withKeys: withKeys).succeeded()
-            #expect(try nginx.packBytes() < 400_000)
-        }
-        if !withKeys { try await world.run("unlock --store \(store) $KEYS").succeeded() }
-        try await world.expectLoaded("level", in: store)
     }
 
     @Test func throughServe() async throws {
@@ -104,14 +93,6 @@ import VaultBase
         #expect(server.packs.map(\.status) == [200] && server.packBytes == size)
         #expect(result.errorText.contains("sends no parts"), "\(result.errorText)")
         if isDownloader { try await world.fetch("--sealed").succeeded() }
-        try await expectVersionTwo()
-    }
-
-    @Test func theDownloaderNeedsNoKey() async throws {
-        let server = try FaultServer(world.site)
-        try await world.download("update", from: server.url).succeeded()
-        #expect(server.packBytes < 400_000)
-        try await world.fetch("--sealed", from: server.url).succeeded()
         try await expectVersionTwo()
     }
 

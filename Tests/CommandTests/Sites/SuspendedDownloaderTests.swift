@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 /// A downloader that is stopped in the middle of a pack, as a system does with what runs in the background: the app goes on

@@ -1,4 +1,5 @@
 import FaultServer
+import TestFiles
 import Testing
 import VaultBase
 

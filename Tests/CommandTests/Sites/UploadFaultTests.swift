@@ -1,4 +1,6 @@
 import Foundation
+import Sampling
+import TestFiles
 import Testing
 
 /// Uploads that are killed, and uploads over the network. `Scripts/Sites/upload-fault.txt` has tools that fail.
@@ -104,8 +106,8 @@ struct UploadFaultTests {
         try await world.whileRunning("", through: serve) { server in
             #expect(try await server.firstLine() == "started")
             let address = "rsync://127.0.0.1:\(port)/game"
-            for _ in 0..<100 where try await Tool.run(["rsync", "\(address)/"]).exitCode != 0 {
-                try await Task.sleep(for: .milliseconds(50))
+            try await wait(for: "the daemon") {
+                try await Tool.run(["rsync", "\(address)/"]).exitCode == 0
             }
             try await expectUploads(to: "\(address)/site", in: "host/site")
         }

@@ -37,6 +37,17 @@ enum Command {
         try await Tool.run(wrapper + [try path.string] + words.list(), environment: environment)
     }
 
+    /// The subcommands that the help of the command, or of a group of commands, lists.
+    static func subcommands(of group: String? = nil) async throws -> [String] {
+        let words = (group.map { [$0] } ?? []) + ["--help"]
+        let help = try await run("\(words)").succeeded().text
+        let lists = help.split(separator: "\n").drop { !$0.hasSuffix("SUBCOMMANDS:") }
+        let names = lists.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+            .filter { $0.allSatisfy { $0.isLowercase || $0 == "-" } }
+        return try #require(names.isEmpty ? nil : names, "\(help)")
+    }
+
     /// A wrapper: the script's `"$@"` is what follows.
     static func shell(_ script: String) -> [String] { ["/bin/sh", "-c", script, "sh"] }
 

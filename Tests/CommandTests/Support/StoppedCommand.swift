@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 
 /// A command that gets a signal while it is stopped in a system call.
@@ -16,16 +17,16 @@ enum StoppedCommand {
             + Command.shell("\"$@\" & echo $! > '\(pid)'; wait $!; echo $? > '\(code)'")
             + ["env", "--default-signal=INT"]
         try await folder.whileRunning(words, through: wrapper) { strace in
-            try await wait { try isThere() && isWritten("pid", in: folder) }
+            try await wait(for: "the command") { try isThere() && isWritten("pid", in: folder) }
             let text = try folder.text("pid")
             let process = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
             let shell = try #require(parent(of: process))
             kill(process, signal)
-            try await wait { try isWritten("code", in: folder) || hasDied(process) }
+            try await wait(for: "its end") { try isWritten("code", in: folder) || hasEnded(process) }
             // strace may wait on; the shell learns the exit code from its end at the latest.
             strace.send(SIGKILL)
-            try await wait {
-                // strace may have died before it passed the signal of the command's end on.
+            try await wait(for: "the code") {
+                // When strace is killed first, the command's end is not reported to us.
                 kill(shell, SIGCHLD)
                 return try isWritten("code", in: folder)
             }
@@ -37,13 +38,6 @@ enum StoppedCommand {
         let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("PPid:") }
         return line?.split(separator: "\t").last.flatMap { pid_t($0) }
-    }
-
-    private static func hasDied(_ process: pid_t) throws -> Bool {
-        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
-            return true
-        }
-        return state.contains(") Z ")
     }
 
     private static func isWritten(_ name: String, in folder: some Workplace) throws -> Bool {

@@ -1,18 +1,11 @@
 import Foundation
+import Sampling
 import Synchronization
-import Testing
 
-/// Returns when something has come about. What does not in two minutes never does.
-func wait(
-    for what: String = "it", at location: SourceLocation = #_sourceLocation,
-    until isReached: () throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + .seconds(120)
-    while try !isReached() {
-        try #require(
-            ContinuousClock.now < deadline, "two minutes were waited for \(what)", sourceLocation: location)
-        try await Task.sleep(for: .milliseconds(5))
-    }
+/// Whether a process is gone, or only waits for its parent to notice.
+func hasEnded(_ process: pid_t) -> Bool {
+    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return status?.contains(") Z ") ?? true
 }
 
 /// Blocks a server's thread until the test opens it.

@@ -1,12 +1,12 @@
 import Foundation
-import Testing
+import SystemPackage
 
 /// A port of 127.0.0.1 that accepts connections and never answers; closed when this is released.
-final class ListeningSocket: Sendable {
+public final class ListeningSocket: Sendable {
     private let descriptor: Int32
-    let port: UInt16
+    public let port: UInt16
 
-    init() throws {
+    public init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.descriptor = descriptor
         var address = sockaddr_in()
@@ -19,12 +19,12 @@ final class ListeningSocket: Sendable {
                     && getsockname(descriptor, raw, &size) == 0
             }
         }
-        try #require(isListening, "can't listen on 127.0.0.1")
+        guard isListening else { throw Errno(rawValue: errno) }
         port = address.sin_port.bigEndian
     }
 
     deinit { close(descriptor) }
 
     /// Connections are refused from now on.
-    func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    public func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
