@@ -282,10 +282,18 @@ public struct ScratchFolder: ~Copyable, Sendable {
     public consuming func commit(
         to target: FilePath, permissions: UInt16, replacingEmptyFolder: Bool = false
     ) throws(VaultError) {
+        try folder.synchronizeFileSystem()
+        try commitSaved(to: target, permissions: permissions, replacingEmptyFolder: replacingEmptyFolder)
+    }
+
+    /// The same for a folder whose content the caller saved.
+    public consuming func commitSaved(
+        to target: FilePath, permissions: UInt16, replacingEmptyFolder: Bool = false
+    ) throws(VaultError) {
         let name = try CheckedName(endOf: target)
         let parent = try Folder(holding: target)
         try folder.setPermissionsOfNew(permissions)
-        try folder.synchronizeFileSystem()
+        try folder.synchronize()
         try entry.commit(
             as: name, in: parent.descriptor, path: target, replacing: replacingEmptyFolder)
         try parent.synchronize()

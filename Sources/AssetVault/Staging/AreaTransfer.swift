@@ -25,9 +25,11 @@ struct AreaTransfer: Sendable {
         let isRemoved = try await store.withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
-            // Those of a file that waits already are its own; a whole one has none.
-            let isHere = try FileSystem.exists(target)
-            if arrived.isWhole || !isHere { try arrived.savePlaces(beside: target, of: pack) }
+            // Those of a file that waits already are its own, whoever brought it; a whole one has none.
+            let isNew = try !FileSystem.exists(target)
+            if isNew || arrived.isWhole && arrived.file.file.path == target {
+                try arrived.savePlaces(beside: target, of: pack)
+            }
             StagingStep.placesSaved.reached()
             try move.commit()
             StagingStep.packShared.reached()

@@ -20,55 +20,67 @@ struct PackInstaller: Sendable {
     {
         let home = layout.home(of: pack.id)
         try FileSystem.createFolders(home, permissions: 0o755)
-        // What another user can write is verified as it is copied.
-        let isOurs = EphemeralName.isOurs(try arrived.file.file.status())
-        let canRest = isOurs ? try arrived.canRest(in: home) : false
-        if let bases = arrived.bases, bases.folder != home || !canRest {
-            let whole = try await whole(arrived, of: pack)
-            return try await keepSealed(whole, of: pack, listedBy: listing)
-        }
-        let (target, file) = (layout.version(pack, as: .sealed), arrived.file)
+        let target = layout.version(pack, as: .sealed)
         var replacesBase = false
-        if file.file.path != target {
-            let isGone = try await removeUnsound(pack, as: .sealed) { () throws(VaultError) in
+        if arrived.file.file.path != target {
+            replacesBase = try await !removeUnsound(pack, as: .sealed) { () throws(VaultError) in
                 try await PackFile(opening: target, as: pack).check().isSound
             }
-            replacesBase = !isGone
         }
-        if replacesBase, arrived.bases != nil {
-            // Those that rest on the file need the pieces that it had.
-            let whole = try await whole(arrived, of: pack)
-            return try await keepSealed(whole, of: pack, listedBy: listing)
+        guard !replacesBase, try canRest(arrived, in: home) else {
+            return try await keepWhole(arrived, of: pack, at: target, replacesBase, listedBy: listing)
         }
-        try await space.make(toMove: file, of: pack, to: home)
-        let isWrittenThere = file.file.path == nameForRepair(of: pack)
-        let arrival =
-            replacesBase ? (isWrittenThere ? file.file.path : try newNameForRepair(of: pack)) : target
-        let move = try VerifiedMove(of: arrived, pack, to: arrival, in: store)
+        try await space.make(toMove: arrived.file, of: pack, to: home)
+        let move = try VerifiedMove(of: arrived, pack, to: target, in: store)
         return try await store.withLock(move) { move throws(VaultError) in
-            let isMissing = try !FileSystem.exists(target)
-            if isMissing || replacesBase {
+            if try !FileSystem.exists(target) {
                 try pack.save(beside: target)
                 StagingStep.manifestSaved.reached()
                 try arrived.savePlaces(beside: target, of: pack)
                 StagingStep.placesSaved.reached()
                 try move.commit()
-                if replacesBase { try FileSystem.move(arrival, to: target, replacing: true) }
                 StagingStep.versionRenamed.reached()
             }
-            return try activate(
-                pack, as: .sealed, listedBy: listing,
-                fingerprint: try? VersionFingerprint.digest(of: target, as: .sealed))
+            return try activateSealed(pack, listedBy: listing)
         }
     }
 
-    /// A whole file beside the versions, of a pack that can't rest on others there.
-    private func whole(_ arrived: ArrivedPack, of pack: PackManifest) async throws(VaultError) -> ArrivedPack
-    {
+    /// Whether the file needs no piece of another folder. What another user can write is verified as it is copied.
+    private func canRest(_ arrived: ArrivedPack, in home: FilePath) throws(VaultError) -> Bool {
+        guard let bases = arrived.bases else { return true }
+        guard bases.folder == home, EphemeralName.isOurs(try arrived.file.file.status()) else { return false }
+        return try arrived.canRest(in: home)
+    }
+
+    /// The same for a pack that can't rest on others there, or replaces a file whose pieces others need: all of it is copied.
+    private func keepWhole(
+        _ arrived: ArrivedPack, of pack: PackManifest, at target: FilePath, _ replacesBase: Bool,
+        listedBy listing: ListingVersion
+    ) async throws(VaultError) -> PackState {
         try await space.make(for: pack.length, of: pack.id, in: layout.home(of: pack.id))
-        let file = OpenFileReference(try OpenFile(creating: newNameForRepair(of: pack), permissions: 0o644))
+        let whole = try ScratchFile(for: target)
+        let file = OpenFileReference(try OpenFile(duplicating: whole.file.descriptor, named: target))
         try arrived.packFile(of: pack).writeTailFile(to: file.file)
-        return try await arrived.completed(in: file, of: pack)
+        _ = try await arrived.completed(in: file, of: pack)
+        return try await store.withLock(whole) { whole throws(VaultError) in
+            let isMissing = try !FileSystem.exists(target)
+            if isMissing || replacesBase {
+                try pack.save(beside: target)
+                StagingStep.manifestSaved.reached()
+                try FileSystem.discard(PiecePlaces.path(beside: target))
+                StagingStep.placesSaved.reached()
+                try whole.commit(permissions: 0o644, replacing: true)
+                StagingStep.versionRenamed.reached()
+            }
+            return try activateSealed(pack, listedBy: listing)
+        }
+    }
+
+    private func activateSealed(_ pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError)
+        -> PackState
+    {
+        let fingerprint = try? VersionFingerprint.digest(of: layout.version(pack, as: .sealed), as: .sealed)
+        return try activate(pack, as: .sealed, listedBy: listing, fingerprint: fingerprint)
     }
 
     /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed. Returns the state of the pack.
@@ -281,17 +293,6 @@ struct PackInstaller: Sendable {
         }
         return !isBase
     }
-
-    /// A free name for a file that is to replace a version's. Recovery removes what has this name.
-    private func newNameForRepair(of pack: PackManifest) throws(VaultError) -> FilePath {
-        let repaired = nameForRepair(of: pack)
-        try FileSystem.removeTree(repaired)
-        return repaired
-    }
-
-    private func nameForRepair(of pack: PackManifest) -> FilePath {
-        FilePath(layout.version(pack, as: .sealed).string + ".repaired")
-    }
 }
 
 /// Puts a sound copy in the place of the live version of a pack, which was damaged.
@@ -299,7 +300,9 @@ extension PackInstaller {
     /// Replaces a sealed version by the same bytes, sound again; false where it is no longer live. Its readers keep the damaged
     /// one, under a name beside it.
     func replaceFile(_ pack: PackManifest, by whole: OpenFileReference) async throws(VaultError) -> Bool {
-        let repaired = try newNameForRepair(of: pack)
+        // Used under the lock alone. Recovery removes what has this name.
+        let repaired = FilePath(layout.version(pack, as: .sealed).string + ".repaired")
+        try await store.withLock { () throws(VaultError) in try FileSystem.removeTree(repaired) }
         let move = try VerifiedMove(of: ArrivedPack(whole), pack, to: repaired, in: store)
         return try await store.withLock(move) { move throws(VaultError) in
             guard let name = try liveName(of: pack, as: .sealed),

@@ -143,28 +143,29 @@ extension PackStager {
         return try await openings.withPermit(for: pack.id.description) { () throws(VaultError) in
             let source = try await OpenPack(arrived.packFile(of: pack), keys: keys)
             let isDownload = store.layout.downloads(of: pack).contains(file.file.path)
+            let state: PackState
             // Another process may have asked for another form since: what is not whole can only be opened.
             switch arrived.canStaySealed ? form(for: try store.records.record(of: pack.id)) : .opened {
             case .opened:
                 var basis = arrived.basis
                 if basis == nil { basis = try? await reusablePacks.basis(for: source, of: pack) }
-                let state = try await installer.open(
+                state = try await installer.open(
                     source, of: pack, arriving: arrived.tree, restingOn: basis, listedBy: listing
                 ) { done in
                     // A process that waits for the pack sees progress by the time of the file.
                     if isDownload { file.file.touch() }
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))
                 }
-                // Opened directly from ephemeral storage: the file is not needed any more.
-                if isDownload, try FileSystem.exists(file.file.path) {
-                    try FileSystem.removeFile(file.file.path)
-                    StagingStep.downloadCleared.reached()
-                }
-                return state
             case .sealed:
                 observer(.transferring(pack.id))
-                return try await installer.keepSealed(arrived, of: pack, listedBy: listing)
+                state = try await installer.keepSealed(arrived, of: pack, listedBy: listing)
             }
+            // Opened or copied directly from ephemeral storage: the file is not needed any more.
+            if isDownload, try FileSystem.exists(file.file.path) {
+                try FileSystem.removeFile(file.file.path)
+                StagingStep.downloadCleared.reached()
+            }
+            return state
         }
     }
 

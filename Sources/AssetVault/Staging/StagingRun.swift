@@ -41,7 +41,6 @@ struct StagingRun: Sendable {
                 .planned(download.pack.id, download.pack.offer.policy, total: download.pack.length))
         }
         for pack in plan.deferred { _ = reportDeferred(pack.id) }
-        stager.space.kept.expect(plan.downloads.map(\.pack))
         // A downloader leaves waiting packs to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // A waiting pack that is not listed needs no offer: its record has its manifest.
@@ -54,6 +53,7 @@ struct StagingRun: Sendable {
             uniquingKeysWith: { first, _ in first })
         let refused = try await refuseSets(of: plan, offered)
         let refusedIDs = Set(refused.map(\.id))
+        stager.space.kept.expect(plan.downloads.map(\.pack).filter { !refusedIDs.contains($0.id) })
         let outcomes = try await run(
             ids.filter { !refusedIDs.contains($0) }.map {
                 StagingTask(

@@ -64,7 +64,7 @@ struct WrittenTree: ~Copyable {
         StagingStep.tailSaved.reached()
         let permissions = Umask.current.applied(to: 0o755)
         switch consume folder {
-        case .scratch(let scratch): try scratch.commit(to: path, permissions: permissions)
+        case .scratch(let scratch): try scratch.commitSaved(to: path, permissions: permissions)
         case .arriving(let arriving): try arriving.commit(to: path, permissions: permissions)
         }
     }

@@ -103,6 +103,25 @@ struct ChangedPack {
     }
 }
 
+extension ChangedPack {
+    /// Version 1, and what each version since then changed: another file each time.
+    private static func changedFiles(_ version: Int) -> [String: [UInt8]] {
+        var files = files(1)
+        for number in 2...version { files["file \(number % 8)"] = noise(90_000, seed: 200 + number) }
+        return files
+    }
+
+    func publish(changes version: Int) async throws {
+        try await world.publish(Self.changedFiles(version))
+    }
+
+    func expect(changes version: Int, _ client: VaultClient) async throws {
+        for (name, bytes) in Self.changedFiles(version) {
+            #expect(try await client.store.contents(of: EntryPath(name), in: id) == bytes, "\(name)")
+        }
+    }
+}
+
 /// What the files in a folder and its folders take on the disk.
 func allocatedBytes(below folder: String) -> Int {
     var status = stat()
