@@ -96,13 +96,14 @@ struct KeyServiceOptions: ParsableArguments {
     }
 
     func opener() throws(VaultError) -> KeySpec.ServiceOpener {
-        var certificates: CertificateAuthorities?
-        if let authorities { certificates = try CertificateAuthorities(pem: FilePath(authorities)) }
+        let certificates = try authorities.map { path throws(VaultError) in
+            try CertificateAuthorities(pem: FilePath(path))
+        }
         var ask: ServiceKeyProvider.Token?
         if let token = try token() {
             ask = { () throws(VaultError) in try token.secret() }
         }
-        return { [certificates, ask] url, passphrase throws(VaultError) in
+        return { [ask] url, passphrase throws(VaultError) in
             try .service(url, passphrase: passphrase, certificateAuthorities: certificates, token: ask)
         }
     }

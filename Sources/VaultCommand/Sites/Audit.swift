@@ -257,7 +257,7 @@ extension AuditReport.Trust {
 extension AuditedPack {
     fileprivate static var columns: [Column<AuditedPack>] {
         [
-            .words { $0.word }, .words { ($0.name ?? $0.id)?.description ?? $0.place.escapingControls },
+            .words { $0.word }, .words { $0.shownName },
             .text("id") { $0.name ?? $0.id }, .text("listedID") { $0.name == nil ? nil : $0.id },
             .text("place") { $0.place }, .flag("ok") { $0.isSound },
             .number("version", "version %") { $0.version }, .number("length", "% bytes") { $0.length },

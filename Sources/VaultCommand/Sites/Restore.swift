@@ -71,7 +71,7 @@ struct Restore: AsyncParsableCommand {
         switch report {
         case .published(let report): report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
         case .promoted(var report):
-            report.names = await PackNames.known(in: folder, at: try? options.host.site(), keys: request.keys)
+            report.names = await PackNames.known(in: folder, at: request.host, keys: request.keys)
             report.answerWithAdvice(asJSON: options.json, isDryRun: options.dryRun)
         }
     }

@@ -101,7 +101,7 @@ public final class AuditLedger: Sendable {
         var (urgentBytes, otherBytes) = (UInt64(0), UInt64(0))
         for index in order {
             while let next = urgent.first {
-                let bytes = [urgentBytes, lengths[next]].saturatingSum { $0 }
+                let bytes = urgentBytes.saturatingAdding(lengths[next])
                 guard isOrdered.contains(next) || bytes <= max(otherBytes, free) else { break }
                 urgent.removeFirst()
                 guard isOrdered.insert(next).inserted else { continue }
@@ -109,7 +109,7 @@ public final class AuditLedger: Sendable {
                 ordered.append(next)
             }
             guard isOrdered.insert(index).inserted else { continue }
-            otherBytes = [otherBytes, lengths[index]].saturatingSum { $0 }
+            otherBytes.saturatingAdd(lengths[index])
             ordered.append(index)
         }
         return ordered
@@ -121,7 +121,7 @@ public final class AuditLedger: Sendable {
         var (count, bytes) = (0, UInt64(0))
         for length in lengths where count == 0 || bytes < limit {
             count += 1
-            bytes = [bytes, length].saturatingSum { $0 }
+            bytes.saturatingAdd(length)
         }
         return count
     }
@@ -143,7 +143,7 @@ public final class AuditLedger: Sendable {
         progress.withLock { progress in
             progress.tried += 1
             if !errors.contains(where: \.isHostFailure) {
-                progress.readBytes = [progress.readBytes, target.length].saturatingSum { $0 }
+                progress.readBytes.saturatingAdd(target.length)
             }
             guard let index = progress.state.index(of: target) else { return }
             progress.state.packs[index].note(errors, withKeys: withKeys, at: now)

@@ -144,7 +144,7 @@ extension SiteMirror {
         var copied = HostedMetadata(
             at: destination, sizes: try destination.sizes(), in: scratch.appending("hosted"))
         do throws(VaultError) {
-            let uploaded = try await UploadedSite(
+            let uploaded = try await SiteToUpload(
                 in: staged, to: destination, hosted: &copied, pinnedRoot: pin, now: now)
             return NewState(
                 pin: pin, tree: tree,

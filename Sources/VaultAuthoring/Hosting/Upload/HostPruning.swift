@@ -9,11 +9,11 @@ import VaultFileSystem
 /// Only files that are named like those of a site, and that metadata older than the newest list; never roots, and nothing that an
 /// unexpired snapshot of the site or of the destination names. What another upload has begun to write is not among them.
 struct HostPruning {
-    private let uploaded: UploadedSite
+    private let uploaded: SiteToUpload
     private let site: FilePath
     private let now: UTCTime
 
-    init(of uploaded: UploadedSite, in site: FilePath, now: UTCTime) {
+    init(of uploaded: SiteToUpload, in site: FilePath, now: UTCTime) {
         (self.uploaded, self.site, self.now) = (uploaded, site, now)
     }
 

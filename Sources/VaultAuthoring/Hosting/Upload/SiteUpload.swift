@@ -85,7 +85,7 @@ public struct SiteUpload: Sendable {
         let copy = scratch.appending("hosted")
         try FileSystem.createFolders(copy.appending("metadata"), permissions: 0o700)
         var hosted = HostedMetadata(at: destination, sizes: sizes, in: copy)
-        let uploaded = try await UploadedSite(
+        let uploaded = try await SiteToUpload(
             in: site, to: destination, hosted: &hosted, pinnedRoot: pinnedRoot, now: now)
         guard uploaded.tree.chain.timestamp.bytes == timestamp else {
             throw VaultError(
@@ -158,7 +158,7 @@ public struct SiteUpload: Sendable {
     /// A file of the right size that was never published there may be what an upload left that stopped since it did not read back. It
     /// matters when the newest metadata list it.
     private func packs(
-        among targets: [UploadedSite.File], _ sizes: [String: UInt64], published: Set<String>
+        among targets: [SiteToUpload.File], _ sizes: [String: UInt64], published: Set<String>
     ) async throws(VaultError) -> [UploadItem] {
         let doubtful = targets.filter {
             $0.isCurrent && sizes[$0.path] == $0.length

@@ -35,30 +35,41 @@ public struct KeyExposure: Sendable {
 }
 
 extension AuthorSession {
+    /// What some keys open, in the order of their IDs.
+    ///
     /// - Parameters:
     ///   - next: what will be listed.
     ///   - names: of opaque IDs.
-    func exposure(
-        of key: KeyID, after next: [ListedVersion], naming names: PackNames
-    ) async throws(VaultError) -> KeyExposure {
-        func isFor(_ pack: PackManifest) -> Bool { pack.slots.contains { $0.keyID == key } }
-        var known = Set(try listedVersions().map(\.pack).filter(isFor).map(\.contentKeyID))
+    func exposures(
+        of keys: Set<KeyID>, after next: [ListedVersion], naming names: PackNames
+    ) async throws(VaultError) -> [KeyExposure] {
+        guard !keys.isEmpty else { return [] }
         try await host?.readWholeHistory(of: Set(next.map(\.pack.id)))
+        // The content keys that each of them has unwrapped.
+        var known: [KeyID: Set<ContentKeyID>] = [:]
+        func note(_ pack: PackManifest) {
+            for slot in pack.slots where keys.contains(slot.keyID) {
+                known[slot.keyID, default: []].insert(pack.contentKeyID)
+            }
+        }
+        for listed in try listedVersions() { note(listed.pack) }
         let history = try await PackHistory(of: self)
-        func note(_ pack: PackManifest) { if isFor(pack) { known.insert(pack.contentKeyID) } }
         try history.forEachPack { _, pack in note(pack) }
         try history.forEachPackOfTeams(note)
-        let packs = next.map { listed in
-            KeyExposure.Pack(
-                channel: listed.channel, id: listed.pack.id, name: names[listed: listed.pack.id]?.name,
-                version: listed.pack.version, team: listed.team,
-                access: isFor(listed.pack)
-                    ? .listed : known.contains(listed.pack.contentKeyID) ? .earlier : .none)
+        return keys.sorted { $0.description < $1.description }.map { key in
+            let packs = next.map { listed in
+                let isListed = listed.pack.slots.contains { $0.keyID == key }
+                let wasOpen = known[key]?.contains(listed.pack.contentKeyID) ?? false
+                return KeyExposure.Pack(
+                    channel: listed.channel, id: listed.pack.id, name: names[listed: listed.pack.id]?.name,
+                    version: listed.pack.version, team: listed.team,
+                    access: isListed ? .listed : wasOpen ? .earlier : .none)
+            }
+            return KeyExposure(
+                key: key,
+                packs: packs.sorted {
+                    ($0.channel.name, $0.id, $1.version) < ($1.channel.name, $1.id, $0.version)
+                })
         }
-        return KeyExposure(
-            key: key,
-            packs: packs.sorted {
-                ($0.channel.name, $0.id, $1.version) < ($1.channel.name, $1.id, $0.version)
-            })
     }
 }

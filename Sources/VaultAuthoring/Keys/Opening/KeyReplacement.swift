@@ -208,10 +208,7 @@ extension AuthorSession {
         let shown = await publisher.names(of: rekeying.listed.map(\.pack))
         rekeying.name(by: shown)
         let next = try listedVersions(replacing: rekeying.records)
-        var exposures: [KeyExposure] = []
-        for id in ids.sorted(by: { $0.description < $1.description }) {
-            exposures.append(try await exposure(of: id, after: next, naming: shown))
-        }
+        let exposures = try await exposures(of: ids, after: next, naming: shown)
         let metadata = try await session.publish(
             ProposedChange(
                 listing: rekeying.records, names: shown, deliveries: deliveries(),

@@ -65,7 +65,8 @@ public struct Release: Sendable {
 }
 
 extension AuthorSession {
-    fileprivate func opaqueNames() async throws(VaultError) -> OpaqueNames {
+    /// As the settings say that packs are listed.
+    func opaqueNames() async throws(VaultError) -> OpaqueNames {
         try await OpaqueNames(
             settings.hasOpaqueNames, after: EarlierPacks(of: self), by: PackPublisher(for: self))
     }

@@ -186,9 +186,7 @@ extension AuthorSession {
         var settings = settings
         try settings.renumberPins(among: sourceListing, to: sealed, naming: plan.names)
         let next = try listedVersions(replacing: records)
-        for id in retiredKeys.ids.sorted(by: { $0.description < $1.description }) {
-            plan.report.exposures.append(try await exposure(of: id, after: next, naming: plan.shown))
-        }
+        plan.report.exposures = try await exposures(of: retiredKeys.ids, after: next, naming: plan.shown)
         let isPinned = settings.packs.contains { $0.pin != nil }
         let metadata = try await session.publish(
             ProposedChange(

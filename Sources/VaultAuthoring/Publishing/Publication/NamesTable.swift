@@ -205,25 +205,15 @@ extension PackPublisher {
         }
         let key = try ContentKey.generate()
         let slots = try await slots(of: key, replacing: [], forReadersOf: readable)
-        return try await sealTable(
-            bytes, under: key, slots, after: table.newest, given)
-    }
-
-    private func sealTable(
-        _ bytes: [UInt8], under key: ContentKey, _ slots: [KeySlot], after previous: PackManifest?,
-        _ given: GivenVersions
-    ) async throws(VaultError) -> SealingResult {
-        let id = try PackID(PackNames.packID)
         let scratch = try ScratchFolder(beside: vault.site)
         try DurableFile.write(
             bytes.span, to: scratch.path.appending(PackNames.path), permissions: 0o600, replacing: false)
         let source = try SourceFolder(scanning: scratch.path)
         let request = SealingRequest(
-            id: id, versioning: .exactly(1), key: key, slots: slots,
+            id: try PackID(PackNames.packID), versioning: .exactly(1), key: key, slots: slots,
             offer: PackOffer(policy: .essential), compression: .standard)
-        let result = try await seal(
-            request, source, after: previous, given
-        ) { _ in }
+        // Of another content key than the table before, so it has nothing of that.
+        let result = try await seal(request, source, after: nil, given) { _ in }
         _ = consume scratch
         return result
     }

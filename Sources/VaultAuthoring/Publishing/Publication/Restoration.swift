@@ -93,11 +93,7 @@ public struct Restoration: Sendable {
         case .source: return nil
         case .moment(let given): moment = given
         }
-        let publisher = try await PackPublisher(for: session)
-        let earlier = try await EarlierPacks(of: session)
-        let names = try await OpaqueNames(
-            session.settings.hasOpaqueNames, after: earlier, by: publisher)
-        let listed = try names.listedID(of: id)
+        let listed = try await session.opaqueNames().listedID(of: id)
         let (snapshot, listing) = try await EarlierStates(of: session).listing(
             of: session.settings.structure.sourceChannel, at: moment)
         guard let pack = listing.packs.first(where: { $0.pack.id == listed }) else {

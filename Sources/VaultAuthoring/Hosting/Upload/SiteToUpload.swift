@@ -8,7 +8,7 @@ import VaultSite
 import VaultTransport
 
 /// A site that is to be uploaded, compared with what the destination has: verified as clients will find it.
-struct UploadedSite {
+struct SiteToUpload {
     /// A file of the site's folder, or of the destination.
     struct File {
         /// Relative to the site.
@@ -20,7 +20,7 @@ struct UploadedSite {
 
     private let folder: FilePath
     private let destination: any UploadDestination
-    private let metadata: UploadedMetadata
+    private let metadata: MetadataAfterUpload
     let roots: [VerifiedRoot]
     let tree: TargetTree
     /// What clients have seen at the destination; nil where nothing was published there.
@@ -42,7 +42,7 @@ struct UploadedSite {
     ) async throws(VaultError) {
         self.folder = folder
         self.destination = destination
-        metadata = UploadedMetadata(
+        metadata = MetadataAfterUpload(
             site: MetadataFolder(folder.appending("metadata")), hosted: hosted.folder,
             destination: destination)
 
@@ -95,7 +95,7 @@ struct UploadedSite {
 
 // MARK: - Refusals
 
-extension UploadedSite {
+extension SiteToUpload {
     /// With the snapshot, which may have to be fetched.
     private static func seen(
         in source: any MetadataSource, under roots: [VerifiedRoot], fetching hosted: inout HostedMetadata
@@ -137,7 +137,7 @@ extension UploadedSite {
     }
 
     private static func rootsComeLast(
-        _ metadata: UploadedMetadata, after seen: SeenMetadata?, under known: [VerifiedRoot],
+        _ metadata: MetadataAfterUpload, after seen: SeenMetadata?, under known: [VerifiedRoot],
         newest: VerifiedRoot
     ) async -> Bool {
         guard let seen, let last = known.last, last.version < newest.version else { return false }
@@ -158,7 +158,7 @@ extension UploadedSite {
 
 // MARK: - Files
 
-extension UploadedSite {
+extension SiteToUpload {
     private static func published(in hosted: MetadataFolder, under roots: [VerifiedRoot]) async -> Set<String>
     {
         let tree = try? await TargetTree.verifying(hosted, pinnedRoot: roots.first, now: .earliest)

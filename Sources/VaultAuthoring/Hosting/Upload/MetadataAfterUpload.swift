@@ -4,7 +4,7 @@ import VaultBase
 import VaultFileSystem
 
 /// The metadata as clients will find them after an upload: those of the site's folder, and beside them those of the destination.
-struct UploadedMetadata: MetadataSource {
+struct MetadataAfterUpload: MetadataSource {
     let site: MetadataFolder
     let hosted: MetadataFolder
     let destination: any UploadDestination
@@ -29,7 +29,7 @@ struct UploadedMetadata: MetadataSource {
 
 // MARK: - Refusals
 
-extension UploadedMetadata {
+extension MetadataAfterUpload {
     /// Roots of the destination from the first one on, without a gap; no client reads a root after a gap.
     func unbroken(_ roots: [MetadataFileName]) throws(VaultError) -> [MetadataFileName] {
         let hosted = Dictionary(roots.map { ($0.version, $0) }) { first, _ in first }
