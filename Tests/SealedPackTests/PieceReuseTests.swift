@@ -180,9 +180,5 @@ private final class RecordingSource: PieceSource {
 
     func has(pieceAt range: Range<UInt64>) -> Bool { true }
 
-    func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
-        try pack.ciphertext(at: range)
-    }
-
     func noteVerification(of range: Range<UInt64>, isSound: Bool) { told.withLock { $0[range] = isSound } }
 }

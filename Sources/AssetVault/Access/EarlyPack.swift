@@ -56,24 +56,22 @@ public struct EarlyPack: Sendable {
 
     /// The bytes of one file. Throws `.missing` for an unknown file, `.corrupt` for damage, and what a download throws, such as
     /// `.unreachable`.
-    public func bytes(_ path: String) async throws(VaultError) -> [UInt8] {
-        let path = try EntryPath(path)
-        switch await presentSource {
-        case .loaded(let pack): return try await pack.bytes(path.string)
-        case .arriving(let pack, let store):
-            let content = try pack.content(of: path, in: id)
-            store.reads?.note(path, in: id)
-            return try await pack.read(content)
-        }
-    }
+    public func bytes(_ path: String) async throws(VaultError) -> [UInt8] { try await read(path, nil) }
 
     /// A part of one file. Throws `.usage` for a range beyond the file.
     public func bytes(_ path: String, in range: Range<UInt64>) async throws(VaultError) -> [UInt8] {
+        try await read(path, range)
+    }
+
+    private func read(_ path: String, _ part: Range<UInt64>?) async throws(VaultError) -> [UInt8] {
         let path = try EntryPath(path)
         switch await presentSource {
-        case .loaded(let pack): return try await pack.reader(path.string).read(range)
+        case .loaded(let pack):
+            let reader = try await pack.reader(path.string)
+            return try await reader.read(part ?? 0..<reader.size)
         case .arriving(let pack, let store):
             let content = try pack.content(of: path, in: id)
+            let range = part ?? 0..<UInt64(content.count)
             guard range.upperBound <= UInt64(content.count) else {
                 throw VaultError(
                     .usage, "the file has \(content.count) bytes, not \(range.upperBound)", at: path.string,
@@ -105,7 +103,7 @@ struct ArrivingPack: Sendable {
         download.reusable = stager.reusablePacks.pieces(
             of: offer.pack, besides: file.file.path, restingOn: nil, hasOthers: arrival.hasBegun)
         self.download = download
-        try await download.bring([], into: file)
+        try await download.bringTail(into: file)
         opened = try await OpenPack(PackFile(file, as: offer.pack), keys: keys)
     }
 
@@ -138,7 +136,8 @@ struct ArrivingPack: Sendable {
         let missing = Set(pieces.filter { plain[$0] == nil })
         if !missing.isEmpty {
             var download = download
-            try await download.bring(missing, into: file)
+            var assembly = try PackAssembly(of: missing, in: opened.pack, download.pack)
+            try await download.fill(&assembly)
         }
         var result: [UInt8] = []
         for piece in pieces {
@@ -154,14 +153,11 @@ struct ArrivingPack: Sendable {
 }
 
 extension PackDownload {
-    /// Brings index and catalog and some pieces into a file of its own, from the store as far as they are there.
-    mutating func bring(_ pieces: Set<Int>, into own: OpenFileReference) async throws(VaultError) {
+    /// Brings index and catalog into a file of its own, from the store as far as they are there.
+    fileprivate mutating func bringTail(into own: OpenFileReference) async throws(VaultError) {
         var assembly = try PackAssembly(own, of: pack)
-        _ = try await assembly.verifyTail()
         for part in file.parts where assembly.isTailUnverified { try await assembly.takeTail(of: part) }
-        try await fill(
-            &assembly, progress: { _ in },
-            begin: { _, assembly throws(VaultError) in assembly.leaveOut { !pieces.contains($0) } })
+        try await fill(&assembly, begin: { _, assembly in assembly.leaveOut { _ in true } })
     }
 }
 
@@ -180,7 +176,7 @@ extension DownloadFile {
 }
 
 extension Catalog {
-    fileprivate var files: [PackEntry] {
+    var files: [PackEntry] {
         (0..<entryCount).compactMap { index in
             guard let entry = entry(index), entry.kind != .emptyFolder else { return nil }
             return PackEntry(path: entry.path, size: entry.size)

@@ -118,9 +118,9 @@ extension VaultStore {
 
     /// All files of a version that is held.
     @concurrent public func entries(in lease: PackLease) async throws(VaultError) -> [PackEntry] {
-        var found: [PackEntry] = []
         switch lease.staged {
         case .tree(let tree):
+            var found: [PackEntry] = []
             // Links are not followed: an attacker may have put one into the tree.
             try tree.forEachEntry { path, status throws(VaultError) in
                 switch status.kind {
@@ -131,14 +131,8 @@ extension VaultStore {
                 }
             }
             return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }
-        case .pack: break
+        case .pack: return try await openPack(of: lease, place: lease.id.description).catalog.files
         }
-        let catalog = try await openPack(of: lease, place: lease.id.description).catalog
-        for index in 0..<catalog.entryCount {
-            guard let entry = catalog.entry(index), entry.kind != .emptyFolder else { continue }
-            found.append(PackEntry(path: entry.path, size: entry.size))
-        }
-        return found
     }
 }
 

@@ -6,21 +6,30 @@ import VaultFileSystem
 /// A pack that needs nothing of a host any more, in a file of ephemeral or shared storage.
 struct ArrivedPack: Sendable {
     let file: OpenFileReference
-    /// False for a file whose other pieces are in trees or in bases.
-    let isWhole: Bool
-    /// What the pack takes from trees when it is opened; nil where these were not looked at.
-    let basis: TreeBasis?
-    /// What it was opened into while it was downloaded; nil where all its pieces are in the file or in the trees of the basis.
-    let tree: ArrivingTree?
-    /// The earlier versions that it rests on; nil for none.
-    let bases: PieceBases?
+    let rest: Rest
 
-    init(
-        _ file: OpenFileReference, isWhole: Bool = true, basis: TreeBasis? = nil, tree: ArrivingTree? = nil,
-        bases: PieceBases? = nil
-    ) {
-        (self.file, self.isWhole, self.basis, self.tree) = (file, isWhole, basis, tree)
-        self.bases = bases
+    /// Where the pieces are that the file does not have.
+    enum Rest: Sendable {
+        case nowhere
+        /// In trees that are here (nil where these were not looked at), and in the one that it was opened into while it was downloaded.
+        case inTrees(TreeBasis?, ArrivingTree?)
+        /// In files of earlier versions.
+        case inFiles(PieceBases)
+    }
+
+    init(_ file: OpenFileReference, resting rest: Rest = .nowhere) { (self.file, self.rest) = (file, rest) }
+
+    /// - Parameter bases: nil for a whole file.
+    init(_ file: OpenFileReference, on bases: PieceBases?) {
+        self.init(file, resting: bases.map { .inFiles($0) } ?? .nowhere)
+    }
+
+    var isWhole: Bool { if case .nowhere = rest { true } else { false } }
+
+    var bases: PieceBases? { if case .inFiles(let bases) = rest { bases } else { nil } }
+
+    var trees: (basis: TreeBasis?, arriving: ArrivingTree?) {
+        if case .inTrees(let basis, let arriving) = rest { (basis, arriving) } else { (nil, nil) }
     }
 
     /// Whether it needs no tree, so that it can be kept as it is.

@@ -168,8 +168,8 @@ extension PackDownload {
         if case .trees(let basis, _, _) = rest {
             written = pack.installedSize - min(pack.installedSize, basis?.linkedLength ?? 0)
         }
-        var others = reusable?.sources(with: try assembly.missingPieces())
-        guard let cost = try assembly.cost(reusing: { others?.next() }, countingTail: tailLength) else {
+        let others = reusable?.sources(with: try assembly.missingPieces())
+        guard let cost = try assembly.cost(reusing: others ?? { nil }, countingTail: tailLength) else {
             return single
         }
         return (cost, written)

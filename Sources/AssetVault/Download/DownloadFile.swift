@@ -74,27 +74,24 @@ struct DownloadFile {
     /// A file that can't be opened is not a download: files of the other role are readable by the group.
     private func isLeftByAnotherUser(_ path: FilePath) throws(VaultError) -> Bool {
         guard let found = try FileSystem.status(of: path), !EphemeralName.isOurs(found) else { return false }
-        guard let file = try? EphemeralName.lockableFile(path) else { return true }
-        return (try? file.tryLock(exclusive: true)) != false
+        return !isLocked(path)
+    }
+
+    /// Whether a process has a file locked.
+    private func isLocked(_ path: FilePath) -> Bool {
+        guard let file = try? EphemeralName.lockableFile(path) else { return false }
+        return (try? file.tryLock(exclusive: true)) == false
     }
 
     /// Whether another process works on a file after this one: it continued because this one's owner was stalled.
     func isTakenOver(from place: FilePath) -> Bool {
         let places = layout.partialDownloads(of: pack)
         let own = places.firstIndex(of: place) ?? places.endIndex
-        return places.dropFirst(own + 1).contains { later in
-            guard let file = try? EphemeralName.lockableFile(later) else { return false }
-            return (try? file.tryLock(exclusive: true)) == false
-        }
+        return places.dropFirst(own + 1).contains(where: isLocked)
     }
 
     /// Whether a process works on any file of the download.
-    var isInUse: Bool {
-        layout.downloads(of: pack).contains { path in
-            guard let file = try? EphemeralName.lockableFile(path) else { return false }
-            return (try? file.tryLock(exclusive: true)) == false
-        }
-    }
+    var isInUse: Bool { layout.downloads(of: pack).contains(where: isLocked) }
 
     /// When any file of the download was changed last, by any process; nil where there is none.
     func lastChange() throws(VaultError) -> Int64? {
@@ -225,7 +222,7 @@ enum EphemeralName {
         return try OpenFile(reading: path)
     }
 
-    /// Removes an entry of any other kind.
+    /// Removes what has this name, unless it is this user's file or one that the group may read.
     static func discardFileOfAnotherUser(_ path: FilePath) throws(VaultError) {
         guard let found = try FileSystem.status(of: path), try !isReadable(found, at: path) else { return }
         try FileSystem.discard(path)

@@ -39,18 +39,18 @@ struct PackDownload {
             report(count)
         }
         var assembly = try PackAssembly(lockedFile, of: pack)
-        var (basis, tree, bases): (TreeBasis?, ArrivingTree?, PieceBases?)
+        var rest = ArrivedPack.Rest.nowhere
         _ = try await assembly.verifyTail()
         // The progress of a pack that is opened as it comes includes the pieces of its tree: it is reported once these are known.
         if reusable?.basis == nil || assembly.isTailUnverified { progress(assembly.presentLength) }
         let download = self
         try await fill(&assembly, progress: progress) { reusable, assembly throws(VaultError) in
-            (basis, tree, bases) = try await download.beginResting(reusable, &assembly)
+            rest = try await download.beginResting(reusable, &assembly)
             progress(assembly.presentLength)
         }
-        let isWhole = !assembly.isPartial
+        let arrived = ArrivedPack(lockedFile, resting: assembly.isPartial ? rest : .nowhere)
         // A file whose pieces go into a tree is removed afterwards, so it is not saved.
-        if isWhole || basis == nil && tree == nil {
+        if arrived.trees.basis == nil && arrived.trees.arriving == nil {
             do throws(VaultError) { _ = try assembly.finish() } catch {
                 // Unsaved bytes can still be read, and a second attempt to save them would report success.
                 try? FileSystem.removeFile(lockedFile.file.path)
@@ -58,12 +58,10 @@ struct PackDownload {
             }
         }
         StagingStep.downloadVerified.reached()
-        guard isWhole else {
-            return ArrivedPack(lockedFile, isWhole: false, basis: basis, tree: tree, bases: bases)
-        }
+        guard arrived.isWhole else { return arrived }
         let finished = try file.finish(lockedFile)
         StagingStep.downloadNamed.reached()
-        return ArrivedPack(finished, basis: basis)
+        return ArrivedPack(finished)
     }
 
     /// Brings index and catalog, and then the pieces that are wanted: from other packs of the store, else from the host.
@@ -71,16 +69,16 @@ struct PackDownload {
     /// - Parameter begin: called once with the packs of the store, after the tail is verified and before pieces are brought; it may leave
     ///   some out.
     mutating func fill(
-        _ assembly: inout PackAssembly, progress: (UInt64) -> Void,
-        begin: (ReusablePieces, inout PackAssembly) async throws(VaultError) -> Void
+        _ assembly: inout PackAssembly, progress: (UInt64) -> Void = { _ in },
+        begin: (ReusablePieces, inout PackAssembly) async throws(VaultError) -> Void = { _, _ in }
     ) async throws(VaultError) {
         while true {
             try await requireOwnership()
             if !assembly.isTailUnverified, let reusable {
                 self.reusable = nil
                 try await begin(reusable, &assembly)
-                var others = reusable.sources(with: try assembly.missingPieces())
-                try await assembly.reuse(from: { others.next() }, progress: progress)
+                let others = reusable.sources(with: try assembly.missingPieces())
+                try await assembly.reuse(from: others, progress: progress)
             }
             guard try assembly.wanted() != nil else { return }
             try await transfer(into: &assembly, progress: progress)
@@ -91,20 +89,20 @@ struct PackDownload {
     /// they arrive.
     private func beginResting(
         _ reusable: ReusablePieces, _ assembly: inout PackAssembly
-    ) async throws(VaultError) -> (TreeBasis?, ArrivingTree?, PieceBases?) {
+    ) async throws(VaultError) -> ArrivedPack.Rest {
         switch try await reusable.rest(&assembly, isArriving: false) {
         case .file(let bases):
             try await makeSpace(pack.length - min(pack.length, assembly.presentLength))
-            return (nil, nil, bases)
+            return bases.map { .inFiles($0) } ?? .inTrees(nil, nil)
         case .trees(let basis, let source, let missing):
-            guard assembly.hasMissingPieces else { return (basis, nil, nil) }
+            guard assembly.hasMissingPieces else { return .inTrees(basis, nil) }
             if let tree = try await beginTree(source, basis) {
                 assembly.open(into: tree.writer)
-                return (basis, tree, nil)
+                return .inTrees(basis, tree)
             }
             // A stalled process may have begun the tree.
             let more = try await reusable.leaveOut(of: &assembly, source, missing: missing, isArriving: true)
-            return (more, nil, nil)
+            return .inTrees(more, nil)
         }
     }
 

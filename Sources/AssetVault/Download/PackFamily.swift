@@ -37,7 +37,7 @@ struct PackFamily {
     }
 
     private mutating func add(_ source: StoredSource) -> Bool {
-        if source.mayBeAnotherUsers {
+        if source.isDistrusted {
             guard let file = source.identity, othersFiles.insert(file).inserted else { return false }
         }
         guard let pack = source.openPack(under: key, within: budget) else { return false }

@@ -191,7 +191,7 @@ extension PackStager {
             return false
         }
         if record.waiting?.sha256 == offer.pack.sha256 { return true }
-        if let loaded = record.loaded, loaded.pack.sha256 == offer.pack.sha256, isForm(loaded.form) {
+        if let loaded = record.loaded, loaded.pack.sha256 == offer.pack.sha256, accepts(loaded.form) {
             return true
         }
         return record.listing > offer.listing

@@ -9,7 +9,7 @@ import VaultFileSystem
 /// packs of a resource tree have one. Each piece is verified, and none of the files is locked.
 final class ReusablePacks: Sendable {
     private let layout: StoreLayout
-    private let budget: ReuseBudget
+    let budget: ReuseBudget
     /// The packs that were ever sealed under a content key, by their records; nil before they are first needed.
     private let owners = Mutex<[ContentKeyID: Set<PackID>]?>(nil)
     private let families = Mutex<[ContentKeyID: PackFamily]>([:])
@@ -39,12 +39,14 @@ final class ReusablePacks: Sendable {
         var versions = StoredSource.sealed(of: pack.id, in: layout, within: budget).compactMap {
             $0.open(under: key, within: budget)
         }
-        if case .sealed(let waiting, _, _) = waitingVersion(of: pack) {
-            versions.insert(UntrustedPieces(waiting, budget), at: 0)
+        if case .sealed(let waiting, _) = waitingVersion(of: pack),
+            let pieces = StoredPieces(waiting, distrustedWithin: budget)
+        {
+            versions.insert(pieces, at: 0)
         }
         return ReusablePieces(
             pack: pack, file: file, hasSources: hadSources || hasOthers, versions: versions, stored: self,
-            basis: basis, budget: budget)
+            basis: basis)
     }
 
     /// The sealed packs that have some of these pieces, the best first; of the pack itself only downloads, since its versions are open.
@@ -85,8 +87,8 @@ final class ReusablePacks: Sendable {
         return trees.isEmpty ? nil : try await TreeBasis(of: source, on: trees)
     }
 
-    /// The version of a pack that is here, if nothing has changed there since it was staged: the live one, or without one that which
-    /// waits.
+    /// The version of a pack that is here, if nothing has changed there since it was staged: the live version; where there is none, the
+    /// one that waits.
     func version(of pack: PackManifest) throws(VaultError) -> EarlierVersion? {
         let record = try usable(PackRecords(layout: layout, role: .app).record(of: pack.id))
         return record?.loaded == nil ? waitingVersion(of: pack) : try liveVersion(of: pack)
@@ -107,7 +109,7 @@ final class ReusablePacks: Sendable {
         case .sealed:
             guard let file = try usable(PackFile(opening: version, as: loaded.pack)), file.contentKeyID == key
             else { return nil }
-            return .sealed(file, named: loaded.name.text, as: VersionName(of: pack, as: .sealed).text)
+            return .sealed(file, as: VersionName(of: pack, as: .sealed).text)
         }
     }
 
@@ -120,9 +122,7 @@ final class ReusablePacks: Sendable {
             waiting.contentKeyID == pack.contentKeyID,
             let opened = (try? layout.sharedArea.openFile(layout.waitingPack(waiting))) ?? nil,
             (try? EphemeralName.isOurs(opened.status())) == true,
-            let file = try? PackFile(OpenFileReference(opened), as: waiting),
-            let name = layout.waitingPack(waiting).lastComponent?.string,
-            let ownName = layout.waitingPack(pack).lastComponent?.string
+            let file = try? PackFile(OpenFileReference(opened), as: waiting)
         else { return nil }
         let path = layout.waitingPack(waiting)
         guard let resting = try? file.withBases(beside: path) else { return nil }
@@ -132,19 +132,17 @@ final class ReusablePacks: Sendable {
         }
         // One that was freed in part, as it was opened, has not all its pieces.
         guard areOurs, resting.bases != nil || (try? file.file.hasHoles) != true else { return nil }
-        return .sealed(resting, named: name, as: ownName)
+        return .sealed(resting, as: layout.waitingName(of: pack))
     }
 
     /// Files that wait, of some names, and may have pieces of a pack.
-    func waitingFiles(
-        _ names: [String], of pack: PackManifest
-    ) throws(VaultError) -> [(name: String, pack: PackFile)] {
-        var found: [(name: String, pack: PackFile)] = []
+    func waitingFiles(_ names: [String], of pack: PackManifest) throws(VaultError) -> [PackFile] {
+        var found: [PackFile] = []
         for name in names {
             let file = layout.waiting(of: pack.id).appending(name)
             let source = StoredSource(id: pack.id, file: file, area: layout.sharedArea)
             if let opened = source.openPack(under: pack.contentKeyID, within: budget) {
-                found.append((name, opened))
+                found.append(opened)
             } else {
                 // A file that can't be used is left out, unless only the limit of open files keeps it from being opened.
                 _ = try usable(layout.sharedArea.openFile(file))

@@ -24,7 +24,7 @@ enum EarlierVersion {
     /// A tree, by its tail file.
     case tree(tail: PackFile)
     /// A sealed file, with its own bases; and the name that the newer one will have beside it.
-    case sealed(PackFile, named: String, as: String)
+    case sealed(PackFile, as: String)
 }
 
 /// What a download may take pieces from, asked once its own index is verified: only what has a missing piece is opened, one
@@ -36,16 +36,21 @@ struct ReusablePieces: Sendable {
     /// Whether the index is worth a request of its own.
     let hasSources: Bool
     /// Sealed versions of the pack itself, open.
-    let versions: [any PieceSource]
+    let versions: [StoredPieces]
     let stored: ReusablePacks
     let basis: ArrivalBasis?
-    let budget: ReuseBudget
 
-    /// The sealed sources of these pieces, the best first.
-    func sources(with pieces: [PiecePrefix]) -> Sources {
-        Sources(
-            key: pack.contentKeyID, budget: budget, open: pieces.isEmpty ? [] : versions[...],
-            rest: stored.sealedSources(with: pieces, of: pack, besides: file)[...])
+    /// The sealed sources of these pieces, one after the other, the best first.
+    func sources(with pieces: [PiecePrefix]) -> () -> (any PieceSource)? {
+        var open = pieces.isEmpty ? [] : versions[...]
+        var others = stored.sealedSources(with: pieces, of: pack, besides: file)[...]
+        return {
+            if let source = open.popFirst() { return source }
+            while let source = others.popFirst() {
+                if let opened = source.open(under: pack.contentKeyID, within: stored.budget) { return opened }
+            }
+            return nil
+        }
     }
 
     /// What a pack rests on; its file has the other pieces.
@@ -99,25 +104,8 @@ struct ReusablePieces: Sendable {
         case .tree(let tail):
             try assembly.leaveOut(piecesOf: tail)
             return nil
-        case .sealed(let earlier, let name, let ownName):
-            return try assembly.rest(on: earlier, named: name, as: ownName)
+        case .sealed(let earlier, let ownName): return try assembly.rest(on: earlier, as: ownName)
         case nil: return nil
-        }
-    }
-
-    /// Opens one source after the other.
-    struct Sources {
-        let key: ContentKeyID
-        let budget: ReuseBudget
-        fileprivate var open: ArraySlice<any PieceSource>
-        fileprivate var rest: ArraySlice<StoredSource>
-
-        mutating func next() -> (any PieceSource)? {
-            if let source = open.popFirst() { return source }
-            while let source = rest.popFirst() {
-                if let opened = source.open(under: key, within: budget) { return opened }
-            }
-            return nil
         }
     }
 }

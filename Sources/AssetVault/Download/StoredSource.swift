@@ -14,7 +14,7 @@ struct StoredSource: Sendable {
     var tree: FilePath?
     /// The area in which another user may have written it; nil for permanent storage.
     var area: StoreArea?
-    var mayBeAnotherUsers: Bool { area != nil }
+    var isDistrusted: Bool { area != nil }
 
     /// Of the whole file, according to its name.
     private var digest: SHA256Digest? {
@@ -22,10 +22,10 @@ struct StoredSource: Sendable {
         return SHA256Digest(hex: String(name.drop { $0 == "@" }.prefix { $0 != "." }))
     }
 
-    /// The same before its index is read; nil also if the budget does not suffice for that.
+    /// Opens the file; nil where it can't be used, or the budget does not suffice for reading its index.
     func openPack(under key: ContentKeyID, within budget: ReuseBudget) -> PackFile? {
         guard let pack = openPack(under: key),
-            !mayBeAnotherUsers || budget.takeIndex(of: pack, of: id, named: digest)
+            !isDistrusted || budget.takeIndex(of: pack, of: id, named: digest)
         else { return nil }
         return pack
     }
@@ -35,7 +35,7 @@ struct StoredSource: Sendable {
         guard let opened = openFile(),
             let pack = try? PackFile(OpenFileReference(opened), as: nil), pack.contentKeyID == key
         else { return nil }
-        return mayBeAnotherUsers ? pack : try? pack.withBases(beside: file)
+        return isDistrusted ? pack : try? pack.withBases(beside: file)
     }
 
     /// Opened folder by folder, without links, if another user may have written it.
@@ -46,11 +46,9 @@ struct StoredSource: Sendable {
     }
 
     /// Opens a sealed pack; nil if it can't be used. A source that can't be used only makes the download larger.
-    func open(under id: ContentKeyID, within budget: ReuseBudget) -> (any PieceSource)? {
-        guard let pack = openPack(under: id, within: budget), let partial = PartialPack(pack) else {
-            return nil
-        }
-        return mayBeAnotherUsers ? UntrustedPieces(partial, budget) : partial
+    func open(under id: ContentKeyID, within budget: ReuseBudget) -> StoredPieces? {
+        guard let pack = openPack(under: id, within: budget) else { return nil }
+        return StoredPieces(pack, distrustedWithin: isDistrusted ? budget : nil)
     }
 
     /// Opens an opened tree; nil if it can't be used.
@@ -179,25 +177,4 @@ struct FileIdentity: Hashable {
     let device: UInt64
     let inode: UInt64
     let changed: Int64
-}
-
-/// A file that may have only some pieces of its pack: only what is not a hole counts, and what a base has.
-private struct PartialPack: PieceSource {
-    let pack: PackFile
-    /// Ascending.
-    private let present: [Range<UInt64>]
-
-    /// Nil where its holes can't be found.
-    init?(_ pack: PackFile) {
-        guard let present = try? pack.file.dataRanges(in: 0..<pack.length) else { return nil }
-        (self.pack, self.present) = (pack, present)
-    }
-
-    func has(pieceAt range: Range<UInt64>) -> Bool {
-        present.cover(range) || pack.isInBase(range)
-    }
-
-    func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
-        try pack.ciphertext(at: range)
-    }
 }

@@ -55,7 +55,7 @@ struct TrafficLog: Sendable {
     }
 
     private func openFolder() throws(VaultError) -> Folder? {
-        try store.layout.openFolder(folder, in: store.layout.area(of: store.role))
+        try store.layout.storeArea(of: store.role).openFolder(folder)
     }
 
     /// Days are named by their dates, which sort as they follow each other.

@@ -2,7 +2,6 @@ import SealedPack
 import UpdateFramework
 import VaultBase
 import VaultCrypto
-import VaultFileSystem
 import VaultTransport
 
 /// Stages one pack: brings it from where it is to the area where its role wants it. No step is repeated, whichever process
@@ -56,7 +55,7 @@ struct PackStager: Sendable {
             try await store.record(.doubted(record.listing), of: pack.id)
         }
         try await recordForm(in: record, of: pack.id)
-        if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
+        if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, accepts(loaded.form) {
             if opensPacks, store.journal.hasChangedFingerprint(record) {
                 try await repairChanged(loaded, as: offer)
             }
@@ -68,7 +67,7 @@ struct PackStager: Sendable {
             return .loaded
         }
         if opensPacks, let ready = record.ready, ready.version.pack.sha256 == pack.sha256,
-            isForm(ready.version.form), store.journal.isUnchanged(ready)
+            accepts(ready.version.form), store.journal.isUnchanged(ready)
         {
             observer(.transferring(pack.id))
             return try await installer.take(ready, as: pack, listedBy: offer.listing)
@@ -137,7 +136,7 @@ struct PackStager: Sendable {
             // A caller that waits for a key asks often: no file is read before the key is here.
             _ = try await keys.contentKey(waiting.contentKeyID, slots: waiting.slots, place: id.description)
         }
-        if record.waiting == nil, let loaded = record.loaded, !isForm(loaded.form), loaded.form == .sealed {
+        if record.waiting == nil, let loaded = record.loaded, !accepts(loaded.form), loaded.form == .sealed {
             guard let kept = try await keptPack(loaded.pack) else {
                 throw damaged(id, "repair it, or fetch it again")
             }
@@ -203,7 +202,7 @@ struct PackStager: Sendable {
     }
 
     /// Whether packs in this form are what the role wants.
-    func isForm(_ form: PackForm) -> Bool { keys == nil || self.form == nil || form == self.form }
+    func accepts(_ form: PackForm) -> Bool { keys == nil || self.form == nil || form == self.form }
 
     /// Another process with newer metadata was faster: its decision is kept, and the pack that it left waiting is opened.
     private func followNewerDecision(_ record: PackRecord, of id: PackID) async throws(VaultError)
@@ -216,111 +215,5 @@ struct PackStager: Sendable {
             return record.loaded == nil ? .absent : .loaded
         }
         return state
-    }
-
-    /// The pack that waits in shared storage, verified again, since disks fail. A damaged one becomes a partial download, whose damaged
-    /// pieces are fetched. Nil then, and where there is none.
-    private func verifiedWaitingPack(_ pack: PackManifest, listedBy listing: ListingVersion)
-        async throws(VaultError) -> ArrivedPack?
-    {
-        guard let waiting = try store.waiting(pack.id).open(pack) else { return nil }
-        observer(.verifying(pack.id, bytes: 0, total: pack.length))
-        do throws(VaultError) {
-            let isResting = try waiting.file.hasHoles
-            if !isResting, try pack.isVerified(by: waiting.file) { return ArrivedPack(waiting) }
-            if let resting = try await restingPack(pack, in: waiting) { return resting }
-        } catch {
-            // An unreadable sector is damage.
-            guard error.category == .io, !error.isOpenFileLimit, !Task.isCancelled else { throw error }
-        }
-        try await store.transfer.returnForRepair(waiting.file.path, of: pack, listedBy: listing)
-        return nil
-    }
-
-    /// A pack whose file has only the pieces that are not in the tree that an earlier attempt opened it into, or in the live version, or
-    /// in files beside it, or in trees. Nil where a piece is missing, or is in a tree and the pack is not to be opened. Throws `.key`
-    /// without its key.
-    private func restingPack(_ pack: PackManifest, in file: OpenFileReference) async throws(VaultError)
-        -> ArrivedPack?
-    {
-        do throws(VaultError) {
-            let source = try PackFile(file, as: pack, named: pack.id.description)
-            if try FileSystem.exists(store.layout.arrivingTree(of: pack)),
-                let begun = try await begunPack(pack, of: source, in: file)
-            {
-                return begun
-            }
-            if let resting = try await restingOnFiles(source, of: pack) {
-                return ArrivedPack(file, isWhole: resting.bases == nil, bases: resting.bases)
-            }
-            // Also what files had that were freed as they were opened.
-            guard case .trees(let keys, _) = try arrivalBasis(for: pack.id) else { return nil }
-            let opened = try await OpenPack(source, keys: keys)
-            guard let basis = try await reusablePacks.basis(for: opened, of: pack),
-                try await opened.hasPieces(where: basis.has(piece:))
-            else { return nil }
-            return ArrivedPack(file, isWhole: false, basis: basis)
-        } catch {
-            guard error.category == .corrupt else { throw error }
-            return nil
-        }
-    }
-
-    /// The pack with the pieces that a live sealed version has, else files that wait. Nil where a piece is missing.
-    private func restingOnFiles(_ source: PackFile, of pack: PackManifest) async throws(VaultError)
-        -> PackFile?
-    {
-        if case .sealed(let earlier, let name, let ownName) = try reusablePacks.liveVersion(of: pack),
-            let resting = try await source.resting(on: earlier, named: name, as: ownName)
-        {
-            return resting
-        }
-        let names = try store.waiting(pack.id).bases(of: pack)
-        guard !names.isEmpty else { return nil }
-        let files = try reusablePacks.waitingFiles(names, of: pack)
-        let ownName = source.file.path.lastComponent?.string ?? ""
-        return try await source.resting(onUnverified: files, as: ownName)
-    }
-
-    /// A pack whose file was freed in part while it was opened. Without keys it waits as it is. Nil where a piece is neither in the file
-    /// nor in the tree. Throws `.busy` while another process opens it.
-    private func begunPack(_ pack: PackManifest, of source: PackFile, in file: OpenFileReference)
-        async throws(VaultError) -> ArrivedPack?
-    {
-        guard let keys else { return ArrivedPack(file, isWhole: false) }
-        let opened = try await OpenPack(source, keys: keys)
-        let basis = try await reusablePacks.basis(for: opened, of: pack)
-        guard
-            let tree = try await ArrivingTree.claim(
-                pack, opening: opened, restingOn: basis, in: store.layout)
-        else {
-            // Another process has the tree, or just gave it its final name; else it can't be used, and was removed.
-            let layout = store.layout
-            for path in [layout.arrivingTree(of: pack), layout.version(pack, as: .opened)]
-            where try FileSystem.exists(path) {
-                throw .supersededByAnotherProcess(pack.id, in: layout)
-            }
-            return nil
-        }
-        let isComplete = try await opened.hasPieces {
-            tree.writer.has(piece: $0) || basis?.has(piece: $0) == true
-        }
-        return isComplete ? ArrivedPack(file, isWhole: false, basis: basis, tree: tree) : nil
-    }
-
-    /// Opens a pack that waited. Nil where what it rests on has other bytes than it should: then it becomes a partial download.
-    private func transferWaiting(
-        _ waiting: ArrivedPack, of pack: PackManifest, listedBy listing: ListingVersion
-    ) async throws(VaultError) -> PackState? {
-        do throws(VaultError) { return try await transfer(waiting, of: pack, listedBy: listing) } catch {
-            guard error.category == .corrupt else { throw error }
-            guard !waiting.isWhole else {
-                // Another process may have begun to free it since it was verified.
-                guard (try? waiting.file.file.hasHoles) == true else { throw error }
-                throw .supersededByAnotherProcess(pack.id, in: store.layout)
-            }
-            try await store.transfer.returnForRepair(waiting.file.file.path, of: pack, listedBy: listing)
-            return nil
-        }
     }
 }

@@ -1,6 +1,5 @@
 import SealedPack
 import VaultBase
-import VaultFileSystem
 
 /// Packs that become live together.
 extension StagingRun {
@@ -85,67 +84,5 @@ extension StagingRun {
         var outcome = reported(.success(loadedState(of: id)), of: id)
         outcome.awaitedPack = missing
         return outcome
-    }
-}
-
-extension PackStager {
-    /// The sets of packs that wait, by the stored metadata, and all packs that wait in them.
-    func sets(of ids: [PackID]) async throws(VaultError) -> (ids: [PackID], sets: [PlannedSet]) {
-        var (ids, changes): ([PackID], [PlannedSet.Change]) = (ids, [])
-        for id in ids {
-            guard let pack = try await packToOpen(id) else { continue }
-            changes.append(
-                PlannedSet.Change(pack: pack, isUpdate: store.records.isUpdate(pack), isBrought: true))
-        }
-        // Where stored metadata are missing, the others are not known.
-        let others = try? await storedView?.updates(belongingTo: changes.map(\.pack), in: store.records)
-        for offer in others ?? [] {
-            let isHere = try await packToOpen(offer.pack.id)?.sha256 == offer.pack.sha256
-            if isHere { ids.append(offer.pack.id) }
-            changes.append(PlannedSet.Change(pack: offer.pack, isUpdate: true, isBrought: isHere))
-        }
-        return (ids, PlannedSet.sets(of: changes, areTogether: false))
-    }
-
-    /// The version that ``unlock(_:)`` would make live; nil where none waits.
-    private func packToOpen(_ id: PackID) async throws(VaultError) -> PackManifest? {
-        // A damaged record is made again when the pack is opened.
-        let record = try? store.records.record(of: id)
-        let listed = try? await storedView?.pack(listedAs: id)?.pack
-        if let listed, try store.waiting(id).status(of: listed) != nil { return listed }
-        let ready = await isWithdrawn(id) ? nil : record?.ready
-        guard let pack = record?.waiting ?? ready?.version.pack else { return nil }
-        // With the tags that opaque names hide.
-        return listed?.sha256 == pack.sha256 ? listed : pack
-    }
-
-    /// Disk space for all packs of a set. Their indexes are fetched only if it depends on what is in the store already.
-    fileprivate func makeRoom(for offers: [LocatedPack]) async throws(VaultError) {
-        guard let first = offers.first else { return }
-        let home = store.layout.permanent
-        try FileSystem.createFolders(home, permissions: AreaPermissions.permanent.folders)
-        let most = offers.map { (try? mostWritten(by: $0.pack)) ?? $0.pack.length }
-        if try space.fits(most.saturatingSum(\.self), in: home) { return }
-        var bytes: UInt64 = 0
-        for (offer, most) in zip(offers, most) where most > 0 {
-            var written = most
-            do throws(VaultError) { written = try await costOfBeginning(offer)?.written ?? most } catch {
-                if Task.isCancelled { throw error }
-            }
-            bytes.saturatingAdd(min(written, most))
-        }
-        try await space.make(for: bytes, of: first.pack.id, in: home)
-    }
-
-    /// Nothing where it is ready already. One that waits is freed while it is opened, if disk space is short.
-    private func mostWritten(by pack: PackManifest) throws(VaultError) -> UInt64 {
-        let record = try store.records.record(of: pack.id)
-        if record.ready?.version.pack.sha256 == pack.sha256 { return 0 }
-        guard keys != nil, form(for: record) == .opened else { return pack.length }
-        guard let waiting = try store.waiting(pack.id).open(pack),
-            let file = try? PackFile(waiting, as: pack),
-            let sealed = try installer.freeable(file, of: pack)
-        else { return pack.installedSize }
-        return try sealed.room(for: pack.installedSize)
     }
 }

@@ -1,9 +1,8 @@
 import SealedPack
 import VaultBase
 
-/// Carries out a plan: first removals, then packs that only need to be transferred, then downloads, several at once; last
-/// the removal of replaced partial downloads. A pack
-/// that fails leaves all others, and its own earlier version, as they were.
+/// Carries out a plan: removals, then packs that only need to be transferred, then downloads, several at once. Replaced partial
+/// downloads are removed last. A pack that fails leaves all others, and its own earlier version, as they were.
 struct StagingRun: Sendable {
     let stager: PackStager
     /// Decides what is worked on, and when.
@@ -43,24 +42,20 @@ struct StagingRun: Sendable {
         for pack in plan.deferred { _ = reportDeferred(pack.id) }
         // A downloader leaves waiting packs to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
-        // A waiting pack that is not listed needs no offer: its record has its manifest.
-        let ids = plan.refreshed.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
-        let needs = Dictionary(
-            plan.downloads.map { ($0.pack.id, $0.networkNeed) }, uniquingKeysWith: { first, _ in first })
-        let precedences = Dictionary(
-            transfers.map { ($0.pack.id, $0.precedence) }
-                + plan.downloads.map { ($0.pack.id, $0.precedence) },
-            uniquingKeysWith: { first, _ in first })
         let refused = try await refuseSets(of: plan, offered)
         let refusedIDs = Set(refused.map(\.id))
         stager.space.kept.expect(plan.downloads.map(\.pack).filter { !refusedIDs.contains($0.id) })
-        let outcomes = try await run(
-            ids.filter { !refusedIDs.contains($0) }.map {
-                StagingTask(
-                    id: $0, offer: offered[$0], isRequested: trigger.isRequest,
-                    need: needs[$0] ?? .noNetwork,
-                    precedence: precedences[$0] ?? .independent)
-            })
+        // A waiting pack that is not listed needs no offer: its record has its manifest.
+        func task(_ id: PackID, _ need: NetworkNeed, _ precedence: DownloadPrecedence) -> StagingTask {
+            StagingTask(
+                id: id, offer: offered[id], isRequested: trigger.isRequest, need: need,
+                precedence: precedence)
+        }
+        let tasks =
+            plan.refreshed.map { task($0.id, .noNetwork, .independent) }
+            + transfers.map { task($0.pack.id, .noNetwork, $0.precedence) }
+            + plan.downloads.map { task($0.pack.id, $0.networkNeed, $0.precedence) }
+        let outcomes = try await run(tasks.filter { !refusedIDs.contains($0.id) })
         for removal in replaced { try? await remove(removal) }
         return refused + outcomes
     }
@@ -277,37 +272,5 @@ extension StagingRun {
             }
         }
         return (loaded, firstError)
-    }
-}
-
-extension PackStager {
-    /// The packs that wait for their key or for the others of their set, also those that an earlier attempt to open them did not complete,
-    /// and those kept sealed where the opened form is wanted.
-    ///
-    /// Others may have put any number of folders into shared storage: of those that were not named, only listed packs count.
-    func unopenedIDs(among ids: [PackID]?) async throws(VaultError) -> [PackID] {
-        let records = store.records
-        let isOpeningSealed = !isForm(.sealed)
-        var found: Set<PackID> = []
-        for id in try records.ids() {
-            guard let record = try? records.record(of: id) else { continue }
-            var isUnopened = record.waiting != nil || isOpeningSealed && record.loaded?.form == .sealed
-            if record.ready != nil, await !isWithdrawn(id) { isUnopened = true }
-            if isUnopened { found.insert(id) }
-        }
-        let others = try records.waitingIDs().filter { !found.contains($0) }
-        if let ids {
-            found.formUnion(others)
-            return ids.filter(found.contains)
-        }
-        guard let storedView else {
-            // None of them can be opened, for one reason: a few are enough to report it.
-            return found.union(others.prefix(64)).sorted()
-        }
-        for id in others {
-            if Task.isCancelled { throw VaultError.cancelled("unlock") }
-            if try await storedView.pack(listedAs: id) != nil { found.insert(id) }
-        }
-        return found.sorted()
     }
 }

@@ -24,22 +24,8 @@ extension AreaPermissions {
     }
 }
 
-/// The folders of an area that other users may write to, opened one by one from the area's own folder: planted links
-/// are never followed. (The area itself may be a link: it is the operator's.)
+/// The folders of the areas, made where they are missing.
 extension StoreLayout {
-    /// Nil where the folder is missing, or where it or a folder above it is something else, such as a folder of another
-    /// user that is closed to this one.
-    func openFolder(_ path: FilePath, in area: FilePath) throws(VaultError) -> Folder? {
-        guard try FileSystem.status(of: area, followingLinks: true)?.kind == .folder else { return nil }
-        var folder = try Folder(opening: area)
-        let names = path.string.utf8.dropFirst(area.string.utf8.count).split(separator: UInt8(ascii: "/"))
-        for name in names {
-            guard let inner = try folder.enter(Array(name)) else { return nil }
-            folder = inner
-        }
-        return folder
-    }
-
     func permissions(of role: StoreRole) throws(VaultError) -> AreaPermissions {
         switch role {
         case .app: .permanent

@@ -101,9 +101,9 @@ struct PackRecords: Sendable {
         }
         for role in StoreRole.allCases where role != self.role {
             let folder = layout.recordPath(of: id, in: role).removingLastComponent()
-            if try layout.openFolder(folder, in: layout.area(of: role)) != nil { return true }
+            if try layout.storeArea(of: role).openFolder(folder) != nil { return true }
         }
-        return try layout.openFolder(layout.waiting(of: id), in: layout.shared) != nil
+        return try layout.sharedArea.openFolder(layout.waiting(of: id)) != nil
     }
 
     /// Throws `.missing` for a pack that was never here.

@@ -7,7 +7,6 @@ import VaultFileSystem
 /// folder from the area's own folder, never through a link, and only regular ones. Each kind of file has a limit, and so has each
 /// look at many of them (``Budget``). A file that exceeds a limit counts as damaged or is ignored; all others are still read.
 struct StoreArea: Sendable {
-    let layout: StoreLayout
     let path: FilePath
 
     /// What files hold.
@@ -45,9 +44,18 @@ struct StoreArea: Sendable {
         }
     }
 
-    /// The folder at a path; nil where it is missing, something else, or closed to this user.
-    func openFolder(_ folder: FilePath) throws(VaultError) -> Folder? {
-        try layout.openFolder(folder, in: path)
+    /// The folder at a path, opened folder by folder from the area's own, which may be a link: it is the operator's. Nil where it is
+    /// missing, or where it or a folder above it is something else, such as a folder of another user that is closed to this one.
+    func openFolder(_ path: FilePath) throws(VaultError) -> Folder? {
+        guard try FileSystem.status(of: self.path, followingLinks: true)?.kind == .folder else { return nil }
+        var folder = try Folder(opening: self.path)
+        let names = path.string.utf8.dropFirst(self.path.string.utf8.count).split(
+            separator: UInt8(ascii: "/"))
+        for name in names {
+            guard let inner = try folder.enter(Array(name)) else { return nil }
+            folder = inner
+        }
+        return folder
     }
 
     /// The regular file at a path; nil where its folder can't be entered. Throws `.missing`, and `.corrupt` for anything else.
@@ -116,7 +124,10 @@ struct StoreArea: Sendable {
 }
 
 extension StoreLayout {
-    var sharedArea: StoreArea { StoreArea(layout: self, path: shared) }
-    var ephemeralArea: StoreArea { StoreArea(layout: self, path: ephemeral) }
-    var permanentArea: StoreArea { StoreArea(layout: self, path: permanent) }
+    var sharedArea: StoreArea { StoreArea(path: shared) }
+    var ephemeralArea: StoreArea { StoreArea(path: ephemeral) }
+    var permanentArea: StoreArea { StoreArea(path: permanent) }
+
+    /// The area where a role keeps what it decides.
+    func storeArea(of role: StoreRole) -> StoreArea { StoreArea(path: area(of: role)) }
 }

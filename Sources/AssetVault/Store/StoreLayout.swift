@@ -130,8 +130,10 @@ public struct StoreLayout: Sendable, Hashable {
     func waiting(of id: PackID) -> FilePath { packs.appending(id.description) }
 
     func waitingPack(_ pack: PackManifest) -> FilePath {
-        waiting(of: pack.id).appending("@\(pack.sha256.hex).avpack")
+        waiting(of: pack.id).appending(waitingName(of: pack))
     }
+
+    func waitingName(of pack: PackManifest) -> String { "@\(pack.sha256.hex).avpack" }
 
     func home(of id: PackID) -> FilePath { permanent.appending(id.description) }
 

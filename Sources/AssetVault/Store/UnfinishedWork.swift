@@ -22,13 +22,13 @@ struct UnfinishedWork {
     }
 
     /// The folders of the marks that this role looks at, and their areas.
-    private var marks: [(FilePath, FilePath)] {
-        (role == .app ? StoreRole.allCases : [role]).map { (layout.work(of: $0), layout.area(of: $0)) }
+    private var marks: [(FilePath, StoreArea)] {
+        (role == .app ? StoreRole.allCases : [role]).map { (layout.work(of: $0), layout.storeArea(of: $0)) }
     }
 
     func isMarked() throws(VaultError) -> Bool {
         for (work, area) in marks {
-            if let folder = try layout.openFolder(work, in: area), try !folder.names(upTo: 1).names.isEmpty {
+            if let folder = try area.openFolder(work), try !folder.names(upTo: 1).names.isEmpty {
                 return true
             }
         }
@@ -37,7 +37,7 @@ struct UnfinishedWork {
 
     /// Under the lock, once all packs are recovered.
     func removeMarks() throws(VaultError) {
-        for (work, area) in marks { try layout.openFolder(work, in: area)?.removeAbandonedScratch() }
+        for (work, area) in marks { try area.openFolder(work)?.removeAbandonedScratch() }
     }
 
     /// Metadata are written without a mark: their folder is small. Files of a downloader's that can't be removed cost a few kilobytes: one
@@ -46,7 +46,7 @@ struct UnfinishedWork {
         try store.metadata.removeAbandonedScratch()
         guard role == .app else { return }
         for folder in store.metadata(of: .downloader).folders {
-            _ = try? layout.openFolder(folder, in: layout.shared)?.removeAbandonedScratch()
+            _ = try? layout.sharedArea.openFolder(folder)?.removeAbandonedScratch()
         }
     }
 
@@ -77,8 +77,10 @@ struct UnfinishedWork {
     /// The same for one pack.
     func removeScratch(of id: PackID) throws(VaultError) {
         let recordFolder = layout.recordPath(of: id, in: role).removingLastComponent()
-        var folders = [(recordFolder, layout.area(of: role)), (layout.waiting(of: id), layout.shared)]
-        if role == .app { folders.append((layout.home(of: id), layout.permanent)) }
-        for (folder, area) in folders { try layout.openFolder(folder, in: area)?.removeAbandonedScratch() }
+        var folders = [
+            (recordFolder, layout.storeArea(of: role)), (layout.waiting(of: id), layout.sharedArea),
+        ]
+        if role == .app { folders.append((layout.home(of: id), layout.permanentArea)) }
+        for (folder, area) in folders { try area.openFolder(folder)?.removeAbandonedScratch() }
     }
 }

@@ -37,16 +37,6 @@ extension VaultError {
     }
 }
 
-/// What `body` returns; nil where it fails in one of these ways.
-func optional<R: ~Copyable>(
-    _ body: @autoclosure () throws(VaultError) -> R?, ignoring categories: VaultError.Category...
-) throws(VaultError) -> R? {
-    do throws(VaultError) { return try body() } catch {
-        guard categories.contains(error.category) else { throw error }
-        return nil
-    }
-}
-
 /// What `body` returns; nil where it fails, and so can't be used. Throws only where too many files are open: then it is not known what
 /// is there.
 func usable<R: ~Copyable>(_ body: @autoclosure () throws(VaultError) -> R?) throws(VaultError) -> R? {

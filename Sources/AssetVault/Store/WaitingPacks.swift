@@ -11,7 +11,7 @@ struct WaitingPacks {
     let id: PackID
 
     private func openFolder() throws(VaultError) -> Folder? {
-        try layout.openFolder(layout.waiting(of: id), in: layout.shared)
+        try layout.sharedArea.openFolder(layout.waiting(of: id))
     }
 
     /// Number of files of a pack that are looked at. If other users put more there, a pack is still found by its digest.
@@ -34,10 +34,7 @@ struct WaitingPacks {
 
     /// The status of the file of a pack that waits; nil where nothing of its name can be seen.
     func status(of pack: PackManifest) throws(VaultError) -> FileStatus? {
-        guard let folder = try openFolder(), let name = layout.waitingPack(pack).lastComponent?.string else {
-            return nil
-        }
-        return try folder.status(of: name)
+        try openFolder()?.status(of: layout.waitingName(of: pack))
     }
 
     /// Whether a file has the name and the length of a pack. Its bytes are verified when it is used.
@@ -49,8 +46,8 @@ struct WaitingPacks {
     /// The file of a pack that waits, not verified; nil where there is none that this user may read.
     func open(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
         do throws(VaultError) {
-            guard let folder = try openFolder(), let name = layout.waitingPack(pack).lastComponent?.string,
-                let found = try folder.status(of: name), found.kind == .file
+            let name = layout.waitingName(of: pack)
+            guard let folder = try openFolder(), let found = try folder.status(of: name), found.kind == .file
             else { return nil }
             do throws(VaultError) { return OpenFileReference(try folder.openFile(name)) } catch {
                 guard error.category == .io && found.mayBeClosed else { throw error }
@@ -93,9 +90,8 @@ struct WaitingPacks {
     /// Whether another pack may rest on the file of a pack that waits and is this user's. A pack rests only on files of the user who
     /// brought it (``ReusablePacks``), so places that another user wrote count only beside a pack of this role's record.
     func isBase(_ pack: PackManifest, beside record: PackRecord) throws(VaultError) -> Bool {
-        guard let folder = try openFolder(), let name = layout.waitingPack(pack).lastComponent?.string else {
-            return false
-        }
+        guard let folder = try openFolder() else { return false }
+        let name = layout.waitingName(of: pack)
         let suffix = PiecePlaces.suffix.utf8
         // However many names others put there.
         let found = try folder.names(upTo: 1) { name in
@@ -113,9 +109,8 @@ struct WaitingPacks {
 
     /// Bytes that a pack takes on the disk, with the files that it rests on.
     func sizeOnDisk(of pack: PackManifest) -> UInt64 {
-        guard let name = layout.waitingPack(pack).lastComponent?.string else { return 0 }
         do throws(VaultError) {
-            let files = Set(try bases(of: pack) + [name])
+            let files = Set(try bases(of: pack) + [layout.waitingName(of: pack)])
             return try openFolder()?.allocatedSize(of: files) ?? 0
         } catch {
             return 0

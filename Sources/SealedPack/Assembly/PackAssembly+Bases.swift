@@ -1,6 +1,5 @@
 import SystemPackage
 package import VaultBase
-import VaultCrypto
 import VaultFileSystem
 
 /// Versions that rest on earlier ones: what these have need not be in the file of the next one.
@@ -9,16 +8,11 @@ extension PackAssembly {
     /// Nothing of them is read. Returns nil and leaves out nothing if no earlier version has a piece, the file system has no holes, or
     /// the bases have too many dead bytes: a file of its own then frees them.
     ///
-    /// - Parameters:
-    ///   - name: the name of the earlier version's file.
-    ///   - ownName: the name that this pack will have: a file of that name is no base.
-    package mutating func rest(
-        on earlier: PackFile, named name: String, as ownName: String
-    ) throws(VaultError) -> PieceBases? {
+    /// - Parameter ownName: the name that this pack will have: a file of that name is no base.
+    package mutating func rest(on earlier: PackFile, as ownName: String) throws(VaultError) -> PieceBases? {
         guard hasMissingPieces, let ranges, try file.hasHoles else { return nil }
         var search = try BaseSearch(for: packFile, ranges, as: ownName) { states.isMissing($0) }
-        try search.look(
-            in: earlier, named: name, copies: { copies?.copies(of: $0) ?? [] }, where: { _, _ in true })
+        try search.look(in: earlier, copies: { copies?.copies(of: $0) ?? [] }, where: { _, _ in true })
         guard try !search.isDueToConsolidate else { return nil }
         search.keepBest()
         let bases = search.found
@@ -28,38 +22,24 @@ extension PackAssembly {
 }
 
 extension PackFile {
-    /// The same pack, whose file has holes, resting on an earlier version that has those pieces. Each piece of its own is verified. Nil
-    /// where a piece is missing in both.
+    /// The same pack, whose file has holes, resting on other files that have those pieces. Nil where a piece is in none of them.
+    ///
+    /// - Parameters:
+    ///   - ownName: the name that this pack will have beside them.
+    ///   - written: ``writtenPieces()``.
+    ///   - isSound: whether a piece that the index of a file lists is there; called for each that is needed.
     package func resting(
-        on earlier: PackFile, named name: String, as ownName: String
-    ) async throws(VaultError) -> PackFile? {
-        try await resting(on: [(name, earlier)], as: ownName) { _, _, _ in true }
-    }
-
-    /// The same for files that may have any bytes, and for which the file system may report a hole as data: each piece is verified.
-    package func resting(
-        onUnverified files: [(name: String, pack: PackFile)], as ownName: String
-    ) async throws(VaultError) -> PackFile? {
-        try await resting(on: files, as: ownName) { file, range, number in
-            guard let bytes = try? file.pieceBytes(in: range) else { return false }
-            return (try? SHA256.hash(bytes.span) == self.digest(ofPiece: number)) == true
-        }
-    }
-
-    private func resting(
-        on earlier: [(name: String, pack: PackFile)], as ownName: String,
-        where isSound: (PackFile, Range<UInt64>, _ number: Int) -> Bool
-    ) async throws(VaultError) -> PackFile? {
+        on files: [PackFile], as ownName: String, having written: [Bool],
+        where isSound: (PackFile, Range<UInt64>, _ number: Int) -> Bool = { _, _, _ in true }
+    ) throws(VaultError) -> PackFile? {
         let ranges = try PieceRanges(of: self)
-        var isWritten = [Bool](repeating: false, count: ranges.count)
-        try await verifyWrittenPieces(ranges) { number, isSound in isWritten[number] = isSound }
-        var search = try BaseSearch(for: self, ranges, as: ownName) { !isWritten[$0] }
+        guard written.count == ranges.count else { return nil }
+        var search = try BaseSearch(for: self, ranges, as: ownName) { !written[$0] }
         let copies = try DuplicatePieces(in: self)
-        for (name, pack) in earlier {
-            try search.look(
-                in: pack, named: name, copies: copies.copies(of:), where: { isSound(pack, $0, $1) })
+        for file in files {
+            try search.look(in: file, copies: copies.copies(of:), where: { isSound(file, $0, $1) })
         }
-        guard search.isComplete(where: { !isWritten[$0] }) else { return nil }
+        guard search.isComplete(where: { !written[$0] }) else { return nil }
         return PackFile(self, on: search.found)
     }
 }
@@ -79,10 +59,11 @@ private struct BaseSearch {
     private static let none = UInt8.max
 
     private struct Base {
-        let name: String
         let file: OpenFileReference
         /// Bytes of the pack that it has.
         var live: UInt64 = 0
+
+        var name: String { file.file.path.lastComponent?.string ?? "" }
     }
 
     init(
@@ -97,22 +78,15 @@ private struct BaseSearch {
 
     /// - Parameter isSound: whether the piece at a range of the earlier version is the one with this number.
     mutating func look(
-        in earlier: PackFile, named name: String, copies: (Int) -> [Int],
+        in earlier: PackFile, copies: (Int) -> [Int],
         where isSound: (Range<UInt64>, _ number: Int) -> Bool
     ) throws(VaultError) {
         let first = bases.count
-        bases.append(Base(name: name, file: earlier.reference))
-        if let more = earlier.bases {
-            bases += zip(more.places.bases, more.files).map { Base(name: $0, file: $1) }
-        }
+        bases += ([earlier.reference] + (earlier.bases?.files ?? [])).map { Base(file: $0) }
         guard bases.count < Int(Self.none) else { return }
         let written = try earlier.file.dataRanges(in: 0..<earlier.length)
-        // Records of a damaged index are still usable: a piece counts only by its digest.
-        try? earlier.forEachIndexRecord { _, record, offset throws(VaultError) in
-            let range = offset..<(offset + UInt64(record.ciphertextLength))
-            guard let number = try wanted.first(with: record.digest), numbers[number] == Self.none,
-                ranges[number].count == range.count
-            else { return }
+        wanted.forEachMatch(in: earlier) { number, range in
+            guard numbers[number] == Self.none, ranges[number].count == range.count else { return }
             let place = earlier.place(of: range)
             guard place != nil || written.cover(range) else { return }
             let base = place.map { first + 1 + $0.base } ?? first
@@ -120,7 +94,7 @@ private struct BaseSearch {
             bases[base].live += UInt64(range.count)
             for piece in [number] + copies(number) {
                 numbers[piece] = UInt8(base)
-                offsets[piece] = place?.offset ?? offset
+                offsets[piece] = place?.offset ?? range.lowerBound
             }
         }
     }
@@ -172,7 +146,6 @@ private struct BaseSearch {
         }
         guard runs.count <= PiecePlaces.maximumRuns else { return nil }
         return PieceBases(
-            PiecePlaces(bases: used.map { bases[$0].name }, runs: runs),
-            in: bases[used[0]].file.file.path.removingLastComponent(), used.map { bases[$0].file })
+            PiecePlaces(bases: used.map { bases[$0].name }, runs: runs), used.map { bases[$0].file })
     }
 }

@@ -1,5 +1,6 @@
 import Synchronization
 public import VaultBase
+import VaultCrypto
 import VaultFileSystem
 
 extension PackAssembly {
@@ -233,6 +234,29 @@ struct IncomingPieceCutter {
         let count = min(Int(clamping: start - position), chunk.count)
         chunk = chunk.dropFirst(count)
         position += UInt64(count)
+    }
+}
+
+/// Writes verified pieces to a pack's file, or opens them into a tree, several at once.
+struct PieceWriter: Sendable {
+    let pack: PackFile
+    let ranges: PieceRanges
+    let copies: DuplicatePieces?
+    var tree: TreeWriter?
+
+    /// Writes a piece and its copies if its bytes have the digest of the verified index. Returns the numbers of the
+    /// pieces written, none for other bytes. Throws `.io`.
+    func write(_ ciphertext: Span<UInt8>, as number: Int) throws(VaultError) -> [Int] {
+        guard try SHA256.hash(ciphertext) == pack.digest(ofPiece: number) else { return [] }
+        let numbers = [number] + (copies?.copies(of: number) ?? [])
+        guard let tree else {
+            for number in numbers { try pack.file.write(ciphertext, at: ranges[number].lowerBound) }
+            return numbers
+        }
+        try tree.open(ciphertext, asPieces: numbers)
+        // Other processes see that the download goes on.
+        pack.file.touch()
+        return numbers
     }
 }
 

@@ -32,13 +32,23 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// Where missing pieces are opened into, instead of being written to the file.
     private(set) var tree: TreeWriter?
 
-    /// The same with the bytes of the incoming piece.
+    /// ``presentLength`` with the bytes of the incoming piece.
     public var receivedLength: UInt64 { presentLength + UInt64(incoming.length) }
 
     /// - Parameter file: new or from an earlier attempt, locked by the caller.
     public init(_ file: OpenFileReference, of pack: PackManifest) throws(VaultError) {
         let packFile = try Self.prepare(file, of: pack)
         self.init(pack: pack, packFile: packFile)
+    }
+
+    /// Brings only some pieces into the file of a pack whose tail is verified; none of what is there is read.
+    package init(of pieces: Set<Int>, in packFile: PackFile, _ pack: PackManifest) throws(VaultError) {
+        self.init(pack: pack, packFile: packFile)
+        let (ranges, copies) = (try PieceRanges(of: packFile), try DuplicatePieces(in: packFile))
+        (self.ranges, self.copies) = (ranges, copies)
+        states = PieceStates(count: ranges.count)
+        states.excludeCopies(copies)
+        leaveOut { !pieces.contains($0) }
     }
 
     private init(pack: PackManifest, packFile: PackFile) {
@@ -234,12 +244,8 @@ extension PackFile {
         try await runInOrder(
             candidates, memory: { ranges[$0].count },
             work: { number throws(VaultError) -> (number: Int, isSound: Bool) in
-                let range = ranges[number]
                 // An unreadable piece is missing.
-                guard let bytes = try? self.file.readExactly(range.count, at: range.lowerBound) else {
-                    return (number, false)
-                }
-                return (number, try SHA256.hash(bytes.span) == self.digest(ofPiece: number))
+                (number, (try? self.isSound(number, at: ranges[number], in: self)) == true)
             },
             deliver: { deliver($0.number, $0.isSound) })
     }

@@ -45,6 +45,23 @@ extension PackFile {
     }
 }
 
+extension PackFile {
+    /// Whether a piece of this pack is at a range of some file, by the digest of the verified index. Throws where it can't be read.
+    package func isSound(_ number: Int, at range: Range<UInt64>, in file: PackFile) throws(VaultError) -> Bool
+    {
+        let bytes = try file.pieceBytes(in: range)
+        return try SHA256.hash(bytes.span) == digest(ofPiece: number)
+    }
+
+    /// For each piece whether the file itself has it, sound. An unreadable one is missing.
+    package func writtenPieces() async throws(VaultError) -> [Bool] {
+        let ranges = try PieceRanges(of: self)
+        var isWritten = [Bool](repeating: false, count: ranges.count)
+        try await verifyWrittenPieces(ranges) { number, isSound in isWritten[number] = isSound }
+        return isWritten
+    }
+}
+
 /// Adjacent pieces that are read at once.
 private struct PieceRun: Sendable {
     private static let limit = 1 << 20

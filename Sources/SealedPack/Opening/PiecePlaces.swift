@@ -42,25 +42,18 @@ package struct PiecePlaces: Sendable, Equatable {
 
     /// Those that are saved beside a pack; nil where there are none, or damaged ones. Throws where they can't be read.
     package init?(beside path: FilePath, of pack: PackFile) throws(VaultError) {
-        do throws(VaultError) {
-            let bytes = try DurableFile.read(Self.path(beside: path), limit: Self.limit(of: pack.footer))
-            self.init(parsing: bytes, of: pack.footer)
-        } catch {
-            guard error.meansNothingUsable else { throw error }
-            return nil
-        }
+        let (places, limit) = (Self.path(beside: path), Self.limit(of: pack.footer))
+        guard let bytes = try optional(DurableFile.read(places, limit: limit), ignoring: .missing, .corrupt)
+        else { return nil }
+        self.init(parsing: bytes, of: pack.footer)
     }
 
     /// The same where only the bases are of interest.
     package init?(beside path: FilePath) throws(VaultError) {
         guard try FileSystem.exists(Self.path(beside: path)) else { return nil }
-        let pack: PackFile
-        do throws(VaultError) {
-            pack = try PackFile(OpenFileReference(try OpenFile(reading: path)), as: nil)
-        } catch {
-            guard error.meansNothingUsable else { throw error }
-            return nil
-        }
+        let pack = try optional(
+            PackFile(OpenFileReference(OpenFile(reading: path)), as: nil), ignoring: .missing, .corrupt)
+        guard let pack else { return nil }
         try self.init(beside: path, of: pack)
     }
 
@@ -151,97 +144,5 @@ package struct PiecePlaces: Sendable, Equatable {
     /// The first run that ends after a position.
     func firstRun(endingAfter position: UInt64) -> Int {
         runs.indices.partitionPoint { runs[$0].range.upperBound > position }
-    }
-}
-
-/// The bases of a pack, open.
-package struct PieceBases: Sendable {
-    package let places: PiecePlaces
-    /// Where they are.
-    package let folder: FilePath
-    let files: [OpenFileReference]
-
-    init(_ places: PiecePlaces, in folder: FilePath, _ files: [OpenFileReference]) {
-        (self.places, self.folder, self.files) = (places, folder, files)
-    }
-
-    /// Those of a pack by the places that are saved beside it; nil where there are none, or a base is missing. Throws where they can't be
-    /// opened.
-    package init?(beside path: FilePath, of pack: PackFile) throws(VaultError) {
-        guard let places = try PiecePlaces(beside: path, of: pack) else { return nil }
-        let parent = path.removingLastComponent()
-        var files: [OpenFileReference] = []
-        do throws(VaultError) {
-            let folder = try Folder(opening: parent.isEmpty ? "." : parent)
-            for name in places.bases { files.append(OpenFileReference(try folder.openFile(name))) }
-        } catch {
-            guard error.meansNothingUsable else { throw error }
-            return nil
-        }
-        self.init(places, in: parent, files)
-    }
-
-    package var paths: [FilePath] { places.bases.map { folder.appending($0) } }
-
-    /// Runs `body` while no process frees pieces of the bases (``FreeablePack``). False where another process does, and where one is not there
-    /// under its name any more, or has no longer the pieces that are read of it.
-    package func whileComplete(_ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
-        defer { for file in files { file.file.unlock() } }
-        for (number, file) in files.enumerated() {
-            // Without locks in the file system no process frees anything.
-            guard (try? file.file.tryLock(exclusive: false)) ?? true, try file.file.isStill(at: paths[number])
-            else { return false }
-            let present = try file.file.dataRanges(in: 0..<file.file.status().size)
-            for run in places.runs where run.base == number {
-                let end = run.offset.saturatingAdding(UInt64(run.range.count))
-                guard present.cover(run.offset..<end) else { return false }
-            }
-        }
-        try body()
-        return true
-    }
-
-    /// Bytes of pieces from the pack's own file and from its bases.
-    func read(_ range: Range<UInt64>, beside own: borrowing OpenFile) throws(VaultError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var position = range.lowerBound
-        var index = places.firstRun(endingAfter: position)
-        while position < range.upperBound {
-            let run = index < places.runs.count ? places.runs[index] : nil
-            if let run, run.range.lowerBound <= position {
-                let part = position..<min(range.upperBound, run.range.upperBound)
-                bytes += try files[run.base].file.readExactly(
-                    part.count, at: run.offset + (position - run.range.lowerBound))
-                position = part.upperBound
-                index += 1
-            } else {
-                let part = position..<min(range.upperBound, run?.range.lowerBound ?? .max)
-                bytes += try own.readExactly(part.count, at: position)
-                position = part.upperBound
-            }
-        }
-        return bytes
-    }
-}
-
-extension VaultError {
-    /// Whether a file is missing or damaged. Any other error says nothing about what is there.
-    fileprivate var meansNothingUsable: Bool { category == .missing || category == .corrupt }
-}
-
-extension PackFile {
-    /// The unverified bytes of pieces, wherever they lie.
-    func pieceBytes(in range: Range<UInt64>) throws(VaultError) -> [UInt8] {
-        guard let bases else { return try file.readExactly(range.count, at: range.lowerBound) }
-        return try bases.read(range, beside: file)
-    }
-
-    /// Whether a base has a piece.
-    package func isInBase(_ piece: Range<UInt64>) -> Bool { bases?.places.run(with: piece) != nil }
-
-    /// The base that has a piece, and where; nil for the pack's own file.
-    func place(of piece: Range<UInt64>) -> (base: Int, offset: UInt64)? {
-        guard let run = bases?.places.run(with: piece) else { return nil }
-        return (run.base, run.offset + (piece.lowerBound - run.range.lowerBound))
     }
 }

@@ -19,9 +19,13 @@ public struct TreeBasis: Sendable {
     public let linkedLength: UInt64
 
     /// A file, or a piece, of one of the trees.
-    private struct Place {
+    private struct Place: Comparable {
         let tree: UInt32
         let number: UInt32
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.tree, left.number) < (right.tree, right.number)
+        }
     }
 
     /// Pieces of trees that have changed are read, and count only where they are sound.
@@ -31,12 +35,24 @@ public struct TreeBasis: Sendable {
     ///   - trees: of packs with the same content key, the best first.
     public init(of pack: OpenPack, on trees: [OpenedTree]) async throws(VaultError) {
         let catalog = pack.catalog
-        let sameFiles = SameFiles(in: trees)
+        var entries: [PrefixTable<Place>.Entry] = []
+        for (number, tree) in trees.enumerated() where tree.isUnchanged {
+            for index in 0..<tree.catalog.entryCount {
+                guard let content = tree.catalog.contentDigest(ofEntry: index) else { continue }
+                entries.append((content.prefix, Place(tree: UInt32(number), number: UInt32(index))))
+            }
+        }
+        let unchangedFiles = PrefixTable(entries)
+        func place(ofFile content: SHA256Digest) -> Place? {
+            unchangedFiles[content.prefix].first {
+                trees[Int($0.tree)].catalog.contentDigest(ofEntry: Int($0.number)) == content
+            }
+        }
         var linkedLength: UInt64 = 0
         var files: [Place?] = []
         files.reserveCapacity(catalog.entryCount)
         for index in 0..<catalog.entryCount {
-            let place = catalog.contentDigest(ofEntry: index).flatMap(sameFiles.place)
+            let place = catalog.contentDigest(ofEntry: index).flatMap(place(ofFile:))
             if place != nil, let entry = catalog.entry(index) { linkedLength += entry.size }
             files.append(place)
         }
@@ -90,57 +106,6 @@ public struct TreeBasis: Sendable {
         let tree = trees[Int(place.tree)]
         guard let entry = tree.catalog.entry(Int(place.number)) else { return nil }
         return File(tree: Int(place.tree), root: tree.root, path: entry.path)
-    }
-
-    /// The files of trees by their content.
-    private struct SameFiles {
-        /// Sorted by the first bytes of the content's digest.
-        private let entries: [(prefix: UInt64, place: Place)]
-        private let trees: [OpenedTree]
-
-        init(in trees: [OpenedTree]) {
-            var entries: [(prefix: UInt64, place: Place)] = []
-            for (number, tree) in trees.enumerated() where tree.isUnchanged {
-                entries.reserveCapacity(entries.count + tree.catalog.entryCount)
-                for index in 0..<tree.catalog.entryCount {
-                    guard let digest = tree.catalog.contentDigest(ofEntry: index) else { continue }
-                    entries.append((digest.prefix, Place(tree: UInt32(number), number: UInt32(index))))
-                }
-            }
-            entries.sort {
-                ($0.prefix, $0.place.tree, $0.place.number) < ($1.prefix, $1.place.tree, $1.place.number)
-            }
-            self.entries = entries
-            self.trees = trees
-        }
-
-        func place(of content: SHA256Digest) -> Place? {
-            var index = entries.indices.partitionPoint { entries[$0].prefix >= content.prefix }
-            while index < entries.count, entries[index].prefix == content.prefix {
-                let place = entries[index].place
-                if trees[Int(place.tree)].catalog.contentDigest(ofEntry: Int(place.number)) == content {
-                    return place
-                }
-                index += 1
-            }
-            return nil
-        }
-    }
-}
-
-extension OpenPack {
-    /// Whether the pack's file has all pieces, sound, that are nowhere else. Throws `.io` where the index can't be read.
-    public func hasPieces(where isElsewhere: (_ piece: Int) -> Bool) async throws(VaultError) -> Bool {
-        var isComplete = true
-        try await runInOrder(
-            (0..<catalog.pieceCount).filter { !isElsewhere($0) },
-            memory: { self.openingMemory(ofPiece: $0) },
-            work: { (number: Int) throws(VaultError) -> Bool in
-                guard let ciphertext = try? self.ciphertext(ofPiece: number) else { return false }
-                return try SHA256.hash(ciphertext.span) == self.pack.digest(ofPiece: number)
-            },
-            deliver: { isComplete = isComplete && $0 })
-        return isComplete
     }
 }
 

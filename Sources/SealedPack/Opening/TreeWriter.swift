@@ -92,7 +92,7 @@ public final class TreeWriter: Sendable {
             throws(VaultError)
         {
             let catalog = source.catalog
-            let written = OpenedTree(root, of: catalog, isUnchanged: false, at: source.id.description)
+            let written = OpenedTree(root, of: source)
             // By piece, since files share them: whether it is sound here, and nowhere else.
             var known: [(isSound: Bool, isOnlyCopy: Bool)?] = Array(repeating: nil, count: catalog.pieceCount)
             func look(at piece: Int) throws(VaultError) -> (isSound: Bool, isOnlyCopy: Bool) {

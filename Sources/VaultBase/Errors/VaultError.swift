@@ -200,3 +200,13 @@ public func outcome<Value>(
 ) async -> Result<Value, VaultError> {
     do throws(VaultError) { return .success(try await work()) } catch { return .failure(error) }
 }
+
+/// What `body` returns; nil where it fails in one of these ways.
+package func optional<R: ~Copyable>(
+    _ body: @autoclosure () throws(VaultError) -> R?, ignoring categories: VaultError.Category...
+) throws(VaultError) -> R? {
+    do throws(VaultError) { return try body() } catch {
+        guard categories.contains(error.category) else { throw error }
+        return nil
+    }
+}

@@ -32,13 +32,14 @@ struct ForeignBasesTests {
         let waiting = try #require(try store.waiting(one).open(manifest))
         giveAway(waiting.file.path)
         guard
-            case .sealed(let live, let name, let ownName) = try ReusablePacks(world.layout).liveVersion(
+            case .sealed(let live, let ownName) = try ReusablePacks(world.layout).liveVersion(
                 of: manifest)
         else {
             Issue.record("no sealed version is live")
             return
         }
-        let found = try await PackFile(waiting, as: manifest).resting(on: live, named: name, as: ownName)
+        let file = try PackFile(waiting, as: manifest)
+        let found = try await file.resting(on: [live], as: ownName, having: file.writtenPieces())
         let bases = try #require(found?.bases)
         let stretches = try waiting.file.dataRanges(in: 0..<manifest.length)
         let changed = try #require(stretches.max { $0.count < $1.count })
@@ -48,7 +49,7 @@ struct ForeignBasesTests {
         let listing = try store.records.record(of: one).listing
         let error = await category {
             _ = try await installer.keepSealed(
-                ArrivedPack(waiting, isWhole: false, bases: bases), of: manifest, listedBy: listing)
+                ArrivedPack(waiting, on: bases), of: manifest, listedBy: listing)
         }
         #expect(error == .corrupt)
         try await pack.expectContent(1, client)

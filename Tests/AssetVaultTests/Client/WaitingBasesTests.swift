@@ -133,9 +133,10 @@ import VaultFileSystem
         let waiting = try #require(try store.waiting(one).open(manifest))
         let names = try store.waiting(one).bases(of: manifest)
         let files = try ReusablePacks(world.layout).waitingFiles(names, of: manifest)
-        let resting = try await PackFile(waiting, as: manifest).resting(onUnverified: files, as: "@2.avpack")
+        let file = try PackFile(waiting, as: manifest)
+        let resting = try await file.resting(on: files, as: "@2.avpack", having: file.writtenPieces())
         let bases = try #require(resting?.bases)
-        return (manifest, ArrivedPack(waiting, isWhole: false, bases: bases), client)
+        return (manifest, ArrivedPack(waiting, on: bases), client)
     }
 
     /// Each copies it to a file of its own.

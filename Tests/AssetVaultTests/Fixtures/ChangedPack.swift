@@ -97,9 +97,6 @@ struct ChangedPack {
         fileprivate let end: UInt64
 
         func has(pieceAt range: Range<UInt64>) -> Bool { range.upperBound <= end }
-        func ciphertext(at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
-            try pack.ciphertext(at: range)
-        }
     }
 }
 
