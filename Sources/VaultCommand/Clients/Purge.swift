@@ -87,7 +87,7 @@ struct PurgeReport: Report {
         if packs.isEmpty {
             let free = Bar.size(freeSize)
             if freeSize >= wantedSize ?? .max { return ["enough is free: \(free)"] }
-            let reason = onlyWithdrawn ? "the site lists all packs" : "no pack is purgeable"
+            let reason = onlyWithdrawn ? "no withdrawn pack can be removed" : "no pack is purgeable"
             return ["\(reason); \(free) are free"]
         }
         let time = isDryRun ? "would be free then" : "are free now"

@@ -17,13 +17,14 @@ import VaultFileSystem
         let isOver = Flag()
         let replaced = Mutex(0)
         async let replacing: Void = {
+            defer { isOver.set() }
             while !isOver.isSet {
                 try posted.replace(by: note)
                 replaced.withLock { $0 += 1 }
             }
         }()
         var (read, missed) = (0, 0)
-        while read < 500 || replaced.withLock({ $0 }) <= 10 {
+        while !isOver.isSet, read < 500 || replaced.withLock({ $0 }) <= 10 {
             if try notes.current().allSatisfy({ $0.packs[id] != 1000 }) { missed += 1 }
             read += 1
             await Task.yield()

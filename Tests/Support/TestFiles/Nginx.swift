@@ -25,7 +25,8 @@ public struct Nginx: Sendable {
                 if process.isRunning { process.terminate() }
                 process.waitUntilExit()
             }
-            while process.isRunning {
+            let deadline = ContinuousClock.now + .seconds(120)
+            while process.isRunning, .now < deadline {
                 // It writes this when it listens.
                 if try folder.names().contains("pid") { return try await body(nginx) }
                 try await Task.sleep(for: .milliseconds(20))

@@ -106,4 +106,23 @@ import VaultBase
             }
         }
     }
+
+    @Test func tarFlippedBits() throws {
+        let bytes = tar().finished
+        for index in Sampling.numbers(0...bytes.count - 1, each: 3, for: "tarFlippedBits")
+        where index % 2048 < 160 || index % 64 == 0 {
+            var damaged = bytes
+            damaged[index] ^= 0x80
+            _ = try? Unpacked(damaged)
+        }
+    }
+
+    @Test func sevenZipFlippedBits() throws {
+        let bytes = try #require(RealArchives.sameTree.first { $0.name == "a.7z" }).bytes
+        for index in Sampling.numbers(0...bytes.count - 1, each: 3, for: "sevenZipFlippedBits") {
+            var damaged = bytes
+            damaged[index] ^= 0x10
+            _ = try? Unpacked(damaged)
+        }
+    }
 }

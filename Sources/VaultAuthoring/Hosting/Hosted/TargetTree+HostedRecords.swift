@@ -7,8 +7,10 @@ extension TargetTree {
     var hostedRecords: [TargetRecord] {
         var known: Set<String> = []
         return recordsOfAllChannels.filter { record in
-            // A team may list what is not a pack. Clients find none of it, and the site has no copy.
-            (PackID(targetPath: record.path) != nil || (record.signer ?? .targets).listsOwnPacks)
+            // A team may list what is not a pack. Clients find none of it, and the site has no copy. Of another program's file no other
+            // digest is verified here.
+            let isOwn = record.hashes.sha256 != nil && (record.signer ?? .targets).listsOwnPacks
+            return (PackID(targetPath: record.path) != nil || isOwn)
                 && known.insert(record.hostedPath).inserted
         }
     }

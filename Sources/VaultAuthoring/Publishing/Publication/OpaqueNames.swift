@@ -20,11 +20,18 @@ struct OpaqueNames {
         _ isOpaque: Bool, after earlier: EarlierPacks, by publisher: PackPublisher
     ) async throws(VaultError) {
         table = isOpaque ? try await publisher.namesTable(after: earlier) : nil
-        let isListed = try !earlier.candidates(for: PackID(PackNames.packID)).isEmpty
-        keyOfChannels =
-            if let table { table.nameKey } else if isListed {
-                try? await publisher.namesTable(after: earlier).nameKey
-            } else { nil }
+        if let table {
+            keyOfChannels = table.nameKey
+        } else if try earlier.candidates(for: PackID(PackNames.packID)).isEmpty {
+            keyOfChannels = nil
+        } else {
+            do throws(VaultError) {
+                keyOfChannels = try await publisher.namesTable(after: earlier).nameKey
+            } catch {
+                guard error.category == .key else { throw error }
+                keyOfChannels = nil
+            }
+        }
     }
 
     /// - Parameter family: of a pack of a resource tree; nil for others, and for a tree itself.

@@ -87,7 +87,7 @@ struct KeptMetadata {
         keptTargets[path] = Keeping.earlier(reason).joined(with: keptTargets[path])
     }
 
-    /// What unexpired snapshots list, with the packs that it lists. Each file is read once, for the snapshot that lasts longest.
+    /// What unexpired snapshots list, with the packs that these files list. Each file is read once, for the snapshot that lasts longest.
     private mutating func keepListed(in folder: MetadataFolder, _ now: UTCTime) throws(VaultError) {
         var reasons: [MetadataFileName: Keeping] = [:]
         for file in files where file.role == .snapshot {
