@@ -29,7 +29,7 @@ final class ReadsOnDemand: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isWanted && waiting.isEmpty { (isWanted, isPassing) = (false, true) }
         guard isPassing else { return waiting.append(unwrapInboundIn(data)) }
-        context.fireChannelRead(data)
+        pass(data, context)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -43,18 +43,30 @@ final class ReadsOnDemand: ChannelDuplexHandler {
             return context.fireUserInboundEventTriggered(event)
         }
         isAtEnd = true
+        // NIO asks no more after the end.
+        if !isWanted { context.channel.read() }
         closeIfAllIsPassed(context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        waiting.removeAll()
         isWanted = false
         context.fireChannelInactive()
     }
 
+    /// TLS has an end of its own, a message, which closes the connection unless this option is set.
+    private func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
+        let options = context.channel.syncOptions
+        try? options?.setOption(.allowRemoteHalfClosure, value: false)
+        context.fireChannelRead(data)
+        try? options?.setOption(.allowRemoteHalfClosure, value: true)
+    }
+
     private func passNext(_ context: ChannelHandlerContext) {
+        guard context.channel.isActive else { return }
         if isWanted, let bytes = waiting.popFirst() {
             isWanted = false
-            context.fireChannelRead(wrapInboundOut(bytes))
+            pass(wrapInboundOut(bytes), context)
             context.fireChannelReadComplete()
             // As NIO does after its own reads; it reaches this handler if more is wanted.
             context.channel.read()

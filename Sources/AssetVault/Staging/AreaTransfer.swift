@@ -27,7 +27,8 @@ struct AreaTransfer: Sendable {
             StagingStep.manifestSaved.reached()
             // Those of a file that waits already are its own, whoever brought it; a whole one has none.
             let isNew = try !FileSystem.exists(target)
-            if isNew || arrived.isWhole && arrived.file.file.path == target {
+            let isThis = try arrived.file.file.isStill(at: target)
+            if isNew || isThis && arrived.isWhole {
                 try arrived.savePlaces(beside: target, of: pack)
             }
             StagingStep.placesSaved.reached()

@@ -51,7 +51,7 @@ extension PackStager {
                 state = try await installer.keepSealed(arrived, of: pack, listedBy: listing)
             }
             // Opened or copied directly from ephemeral storage: the file is not needed any more.
-            if isDownload, try FileSystem.exists(file.file.path) {
+            if isDownload, try file.file.isStill(at: file.file.path) {
                 try FileSystem.removeFile(file.file.path)
                 StagingStep.downloadCleared.reached()
             }

@@ -34,10 +34,8 @@ extension PackStager {
             let isBegun = try FileSystem.exists(store.layout.arrivingTree(of: pack))
             // What a process began to open waits as it is.
             if isBegun, keys == nil { return ArrivedPack(file, resting: .inTrees(nil, nil)) }
+            if isBegun, let begun = try await begunPack(pack, of: source, in: file) { return begun }
             let written = try await source.writtenPieces()
-            if isBegun, let begun = try await begunPack(pack, of: source, in: file, having: written) {
-                return begun
-            }
             if let resting = try restingOnFiles(source, of: pack, having: written) {
                 return ArrivedPack(file, on: resting.bases)
             }
@@ -76,7 +74,7 @@ extension PackStager {
     /// A pack whose file was freed in part while it was opened. Nil where a piece is neither in the file
     /// nor in the tree. Throws `.busy` while another process opens it.
     private func begunPack(
-        _ pack: PackManifest, of source: PackFile, in file: OpenFileReference, having written: [Bool]
+        _ pack: PackManifest, of source: PackFile, in file: OpenFileReference
     ) async throws(VaultError) -> ArrivedPack? {
         guard let keys else { return nil }
         let opened = try await OpenPack(source, keys: keys)
@@ -93,6 +91,8 @@ extension PackStager {
             }
             return nil
         }
+        // No other process frees pieces of the file any more.
+        let written = try await source.writtenPieces()
         let isComplete = written.indices.allSatisfy {
             written[$0] || tree.writer.has(piece: $0) || basis?.has(piece: $0) == true
         }

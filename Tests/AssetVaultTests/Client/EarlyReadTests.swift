@@ -88,23 +88,6 @@ import VaultTransport
         #expect(try names(in: world.layout.ephemeral).isEmpty)
     }
 
-    /// The pieces of another file are not read again to bring those of one more.
-    @Test func whatIsHereIsNotReadAgain() async throws {
-        let early = try await client().early(.one)
-        #expect(try await early.bytes("a/big") == Self.big)
-        let before = try readBytes()
-        #expect(try await early.bytes("z") == Self.last)
-        let read = try readBytes() - before
-        #expect(read < 2_500_000, "\(read)")
-    }
-
-    /// Bytes that this process has read: `rchar` of proc(5).
-    private func readBytes() throws -> Int {
-        let io = try OpenFile(device: "/proc/self/io").readAll(limit: 1 << 12)
-        let first = String(decoding: io, as: UTF8.self).split(separator: "\n").first
-        return try #require(first?.split(separator: " ").last.flatMap { Int($0) })
-    }
-
     /// Without the host, what has arrived is read, and what has not is an error.
     @Test(arguments: [PackForm.opened, .sealed]) func withoutTheHost(form: PackForm) async throws {
         try await interrupt(form)

@@ -22,7 +22,8 @@ public struct Nginx: Sendable {
             let nginx = Nginx(port: try port ?? ListeningSocket().port, folder: folder)
             let process = try nginx.start(over: root, settings)
             defer {
-                if process.isRunning { process.terminate() }
+                // Its threads' signals may be blocked, as they are in the one that starts it.
+                if process.isRunning { kill(process.processIdentifier, SIGKILL) }
                 process.waitUntilExit()
             }
             let deadline = ContinuousClock.now + .seconds(120)
