@@ -109,6 +109,7 @@ public enum FileSystem {
 
 /// The attributes of a file, folder or link at one moment (`stat`).
 public struct FileStatus: Sendable, Hashable {
+    /// The names are part of the fingerprints that a store keeps.
     public enum Kind: String, Sendable, Hashable {
         case file, folder, link
         case pipe, socket, device

@@ -10,27 +10,34 @@ struct ArrivedPack: Sendable {
 
     /// Where the pieces are that the file does not have.
     enum Rest: Sendable {
-        case nowhere
+        /// It has all of them. When the pack is opened, files are linked from these trees all the same; nil where they were not looked at.
+        case nowhere(TreeBasis?)
         /// In trees that are here (nil where these were not looked at), and in the one that it was opened into while it was downloaded.
         case inTrees(TreeBasis?, ArrivingTree?)
         /// In files of earlier versions.
         case inFiles(PieceBases)
+
+        var trees: (basis: TreeBasis?, arriving: ArrivingTree?) {
+            switch self {
+            case .nowhere(let basis): (basis, nil)
+            case .inTrees(let basis, let arriving): (basis, arriving)
+            case .inFiles: (nil, nil)
+            }
+        }
     }
 
-    init(_ file: OpenFileReference, resting rest: Rest = .nowhere) { (self.file, self.rest) = (file, rest) }
+    init(_ file: OpenFileReference, resting rest: Rest = .nowhere(nil)) {
+        (self.file, self.rest) = (file, rest)
+    }
 
     /// - Parameter bases: nil for a whole file.
     init(_ file: OpenFileReference, on bases: PieceBases?) {
-        self.init(file, resting: bases.map { .inFiles($0) } ?? .nowhere)
+        self.init(file, resting: bases.map { .inFiles($0) } ?? .nowhere(nil))
     }
 
     var isWhole: Bool { if case .nowhere = rest { true } else { false } }
 
     var bases: PieceBases? { if case .inFiles(let bases) = rest { bases } else { nil } }
-
-    var trees: (basis: TreeBasis?, arriving: ArrivingTree?) {
-        if case .inTrees(let basis, let arriving) = rest { (basis, arriving) } else { (nil, nil) }
-    }
 
     /// Whether it needs no tree, so that it can be kept as it is.
     var canStaySealed: Bool { isWhole || bases != nil }

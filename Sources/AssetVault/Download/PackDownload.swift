@@ -39,7 +39,7 @@ struct PackDownload {
             report(count)
         }
         var assembly = try PackAssembly(lockedFile, of: pack)
-        var rest = ArrivedPack.Rest.nowhere
+        var rest = ArrivedPack.Rest.nowhere(nil)
         _ = try await assembly.verifyTail()
         // The progress of a pack that is opened as it comes includes the pieces of its tree: it is reported once these are known.
         if reusable?.basis == nil || assembly.isTailUnverified { progress(assembly.presentLength) }
@@ -48,9 +48,10 @@ struct PackDownload {
             rest = try await download.beginResting(reusable, &assembly)
             progress(assembly.presentLength)
         }
-        let arrived = ArrivedPack(lockedFile, resting: assembly.isPartial ? rest : .nowhere)
+        let (basis, arriving) = rest.trees
+        let arrived = ArrivedPack(lockedFile, resting: assembly.isPartial ? rest : .nowhere(basis))
         // A file whose pieces go into a tree is removed afterwards, so it is not saved.
-        if arrived.trees.basis == nil && arrived.trees.arriving == nil {
+        if arrived.isWhole || basis == nil && arriving == nil {
             do throws(VaultError) { _ = try assembly.finish() } catch {
                 // Unsaved bytes can still be read, and a second attempt to save them would report success.
                 try? FileSystem.removeFile(lockedFile.file.path)
@@ -61,7 +62,7 @@ struct PackDownload {
         guard arrived.isWhole else { return arrived }
         let finished = try file.finish(lockedFile)
         StagingStep.downloadNamed.reached()
-        return ArrivedPack(finished)
+        return ArrivedPack(finished, resting: arrived.rest)
     }
 
     /// Brings index and catalog, and then the pieces that are wanted: from other packs of the store, else from the host.

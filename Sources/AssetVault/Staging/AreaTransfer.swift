@@ -25,7 +25,7 @@ struct AreaTransfer: Sendable {
         let isRemoved = try await store.withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
-            // Those of a file that waits already are its own, whoever brought it; a whole one has none.
+            // The file of another process that waits already keeps its places. Those of a whole file are removed.
             let isNew = try !FileSystem.exists(target)
             let isThis = try arrived.file.file.isStill(at: target)
             if isNew || isThis && arrived.isWhole {

@@ -52,7 +52,7 @@ struct PackInstaller: Sendable {
         return try arrived.canRest(in: home)
     }
 
-    /// The same for a pack that can't rest on others there, or replaces a file whose pieces others need: all of it is copied.
+    /// Keeps a copy of all pieces of a pack that can't rest on others there, or replaces a file whose pieces others need.
     private func keepWhole(
         _ arrived: ArrivedPack, of pack: PackManifest, at target: FilePath, _ replacesBase: Bool,
         listedBy listing: ListingVersion

@@ -103,7 +103,7 @@ extension PackStager {
                 try PackFile(arrived.file, as: pack, named: pack.id.description),
                 key: try await contentKey(of: pack))
             let isLive = try await installer.replaceTree(
-                pack, by: source, arriving: arrived.trees.arriving, restingOn: arrived.trees.basis
+                pack, by: source, arriving: arrived.rest.trees.arriving, restingOn: arrived.rest.trees.basis
             ) { done in
                 observer(.opening(pack.id, bytes: done, total: pack.openedSize))
             }

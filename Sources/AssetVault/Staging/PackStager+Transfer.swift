@@ -37,7 +37,7 @@ extension PackStager {
             // Another process may have asked for another form since: what is not whole can only be opened.
             switch arrived.canStaySealed ? form(for: try store.records.record(of: pack.id)) : .opened {
             case .opened:
-                var (basis, arriving) = arrived.trees
+                var (basis, arriving) = arrived.rest.trees
                 if basis == nil { basis = try? await reusablePacks.basis(for: source, of: pack) }
                 state = try await installer.open(
                     source, of: pack, arriving: arriving, restingOn: basis, listedBy: listing

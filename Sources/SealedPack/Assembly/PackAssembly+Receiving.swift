@@ -1,6 +1,5 @@
 import Synchronization
 public import VaultBase
-import VaultCrypto
 import VaultFileSystem
 
 extension PackAssembly {
@@ -247,7 +246,7 @@ struct PieceWriter: Sendable {
     /// Writes a piece and its copies if its bytes have the digest of the verified index. Returns the numbers of the
     /// pieces written, none for other bytes. Throws `.io`.
     func write(_ ciphertext: Span<UInt8>, as number: Int) throws(VaultError) -> [Int] {
-        guard try SHA256.hash(ciphertext) == pack.digest(ofPiece: number) else { return [] }
+        guard try pack.isPiece(number, ciphertext) else { return [] }
         let numbers = [number] + (copies?.copies(of: number) ?? [])
         guard let tree else {
             for number in numbers { try pack.file.write(ciphertext, at: ranges[number].lowerBound) }

@@ -32,8 +32,14 @@ public struct PieceDirectory: Sendable {
     /// The packs that may have some of these pieces.
     public mutating func packs(with pieces: [PiecePrefix]) -> Set<UInt32> {
         guard !pieces.isEmpty else { return [] }
-        if !added.isEmpty { table = PrefixTable(table.entries + added) }
-        added = []
+        if !added.isEmpty {
+            var entries = table.entries
+            // So that they are not copied.
+            table = PrefixTable([])
+            entries += added
+            added = []
+            table = PrefixTable(entries)
+        }
         var found = unlisted
         for piece in pieces { found.formUnion(table[piece.value]) }
         return found

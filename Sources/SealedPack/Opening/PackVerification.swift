@@ -50,7 +50,12 @@ extension PackFile {
     package func isSound(_ number: Int, at range: Range<UInt64>, in file: PackFile) throws(VaultError) -> Bool
     {
         let bytes = try file.pieceBytes(in: range)
-        return try SHA256.hash(bytes.span) == digest(ofPiece: number)
+        return try isPiece(number, bytes.span)
+    }
+
+    /// Whether bytes are those of a piece, by the digest of the verified index. Throws where the index can't be read.
+    func isPiece(_ number: Int, _ ciphertext: Span<UInt8>) throws(VaultError) -> Bool {
+        try SHA256.hash(ciphertext) == digest(ofPiece: number)
     }
 
     /// For each piece whether the file itself has it, sound. An unreadable one is missing.

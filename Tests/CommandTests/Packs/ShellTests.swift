@@ -7,7 +7,7 @@ struct ShellTests {
     /// Each command, also those of a group.
     private static func commands() async throws -> [String] {
         let commands = try await Command.subcommands()
-        // The example of `keys` is one of its subcommand `keys rekey`, whose options that one knows.
+        // The example of `keys` is that of `keys rekey`, which is examined with the options of that subcommand.
         var all = commands.filter { $0 != "keys" }
         for group in ["keys", "trust"] {
             #expect(commands.contains(group))

@@ -218,7 +218,10 @@ private struct FreshContentKeys {
         declared = try Recipients(declaredBy: session.settings, listedAs: plan.names)
     }
 
-    func source(of pack: PackManifest) -> DeclaredSource? { declared.source(of: pack) }
+    /// That of the tree counts: all packs of a tree have one content key.
+    func source(of pack: PackManifest) -> DeclaredSource? {
+        declared.source(listedAs: pack.offer.family ?? pack.id)
+    }
 
     mutating func choice(for pack: PackManifest) async throws(VaultError) -> ContentKeyChoice {
         let group = pack.offer.family ?? pack.id

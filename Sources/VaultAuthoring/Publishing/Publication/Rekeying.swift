@@ -41,8 +41,11 @@ struct Recipients {
 
     /// Nil for a version of no source.
     func source(of version: PackManifest) -> DeclaredSource? {
-        sources[version.id] ?? version.offer.family.flatMap { sources[$0] }
+        source(listedAs: version.id) ?? version.offer.family.flatMap(source(listedAs:))
     }
+
+    /// Nil for an ID of no source.
+    func source(listedAs id: PackID) -> DeclaredSource? { sources[id] }
 }
 
 extension PackPublisher {
