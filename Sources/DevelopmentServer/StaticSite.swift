@@ -14,15 +14,20 @@ final class StaticSite: Sendable {
 
     init(_ root: consuming Folder, _ conditions: NetworkConditions = NetworkConditions()) {
         truncation = conditions.truncation
-        oldTimestamp = conditions.isStale ? Self.open(Self.timestamp, in: root) : nil
+        oldTimestamp = conditions.isStale ? try? Self.open(Self.timestamp, in: root) : nil
         self.root = root
     }
 
-    private static func open(_ names: [[UInt8]], in root: borrowing Folder) -> StaticFile? {
-        guard names.count == 2, let folder = try? root.openFolder(names[0]),
-            let file = try? folder.openFile(names[1])
-        else { return nil }
-        return try? StaticFile(file, name: names[1])
+    /// - Parameters:
+    ///   - names: folders, then the file.
+    ///   - missing: bytes that are not served at its end.
+    private static func open(
+        _ names: [[UInt8]], in root: borrowing Folder, missing: UInt64 = 0
+    ) throws(VaultError) -> StaticFile {
+        var folder = try root.reopened()
+        for name in names.dropLast() { folder = try folder.openFolder(name) }
+        let name = names.last ?? []
+        return try StaticFile(try folder.openFile(name), name: name, missing: missing)
     }
 
     /// The file at a request's target; nil unless it is a readable file below the root.
@@ -31,17 +36,8 @@ final class StaticSite: Sendable {
     func file(at target: String) -> StaticFile? {
         guard let names = Self.names(in: target), let last = names.last else { return nil }
         if let oldTimestamp, names == Self.timestamp { return oldTimestamp }
-        return try? open(names.dropLast(), last)
-    }
-
-    private func open(_ folders: ArraySlice<[UInt8]>, _ name: [UInt8]) throws(VaultError) -> StaticFile {
-        let missing = name.suffix(7).elementsEqual(".avpack".utf8) ? truncation : 0
-        guard let first = folders.first else {
-            return try StaticFile(try root.openFile(name), name: name, missing: missing)
-        }
-        var folder = try root.openFolder(first)
-        for name in folders.dropFirst() { folder = try folder.openFolder(name) }
-        return try StaticFile(try folder.openFile(name), name: name, missing: missing)
+        let missing = last.suffix(7).elementsEqual(".avpack".utf8) ? truncation : 0
+        return try? Self.open(names, in: root, missing: missing)
     }
 
     /// The components of `/a/b%20c?query`, decoded one by one; nil when one is empty or hidden. ``Folder`` refuses a

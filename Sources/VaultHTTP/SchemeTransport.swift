@@ -6,15 +6,8 @@ public struct SchemeTransport: Transport {
     let http: HTTPTransport
     private let file = FileTransport()
 
-    /// The parameters apply to http and https; see ``HTTPTransport``.
-    public init(
-        limits: TransportLimits = TransportLimits(), allowedHosts: AllowedHosts? = nil,
-        proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil
-    ) {
-        http = HTTPTransport(
-            limits: limits, allowedHosts: allowedHosts, proxy: proxy,
-            certificateAuthorities: certificateAuthorities)
-    }
+    /// - Parameter http: for http and https.
+    public init(_ http: HTTPTransport = HTTPTransport()) { self.http = http }
 
     public func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
         switch request.location.address {

@@ -44,7 +44,7 @@ extension Channel: CustomStringConvertible {
 extension TrustChain {
     /// The channels of the site: ``Channel/live``, then the others by name.
     public var channels: [Channel] {
-        let names = (targets.delegations?.all ?? []).map(\.role.name)
+        let names = targets.allDelegations.map(\.role.name)
         let others = names.filter { $0.hasPrefix(OwnRoles.channelPrefix) }.sorted()
             .compactMap { try? Channel(named: String($0.dropFirst(OwnRoles.channelPrefix.count))) }
         return [.live] + others

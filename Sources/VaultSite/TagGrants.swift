@@ -27,7 +27,7 @@ public struct TagGrants: Sendable {
         teams = Dictionary(found) { first, _ in first }
     }
 
-    public init(in chain: TrustChain) { self.init(to: chain.targets.delegations?.all ?? []) }
+    public init(in chain: TrustChain) { self.init(to: chain.targets.allDelegations) }
 
     /// The members of a team's delegation.
     public static func members(granting patterns: [String]) -> JSONObject {
@@ -85,7 +85,7 @@ extension TrustChain {
     /// such a pack is the hidden team's.
     public func decided(_ records: [TargetRecord], withoutGrantOf tags: Set<String>) -> [TargetRecord] {
         let grants = TagGrants(in: self)
-        let hidden = (targets.delegations?.all ?? []).filter { grants.allowNone(of: tags, to: $0.role) }
+        let hidden = targets.allDelegations.filter { grants.allowNone(of: tags, to: $0.role) }
         guard !hidden.isEmpty else { return records }
         return records.filter { record in
             let rank = grants.rank(of: record.signer)

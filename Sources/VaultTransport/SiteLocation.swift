@@ -132,35 +132,10 @@ extension SiteLocation {
 
     /// The decoded segment; nil unless it is canonical: no unreserved character is encoded, and no NUL.
     private static func decode(_ segment: Substring.UTF8View) -> String? {
-        var decoded: [UInt8] = []
-        var rest = segment
-        while let byte = rest.popFirst() {
-            if isUnreserved(byte) {
-                decoded.append(byte)
-            } else {
-                guard byte == UInt8(ascii: "%"), let high = rest.popFirst().flatMap(digit),
-                    let low = rest.popFirst().flatMap(digit), case let value = high << 4 | low, value != 0,
-                    !isUnreserved(value)
-                else { return nil }
-                decoded.append(value)
-            }
-        }
-        guard !decoded.isEmpty, decoded != Array(".".utf8), decoded != Array("..".utf8) else { return nil }
-        return String(validating: decoded, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-        default: false
-        }
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        default: nil
-        }
+        guard let bytes = PercentEncoding.decode(segment), !bytes.contains(0),
+            let name = String(validating: bytes, as: UTF8.self), !["", ".", ".."].contains(name),
+            PercentEncoding.encode(name).utf8.elementsEqual(segment)
+        else { return nil }
+        return name
     }
 }

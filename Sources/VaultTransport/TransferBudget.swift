@@ -24,7 +24,7 @@ package struct TransferBudget {
     }
 
     private static func twice(_ count: UInt64, and spare: UInt64) -> UInt64 {
-        [count, count, spare].saturatingSum { $0 }
+        count.saturatingAdding(count).saturatingAdding(spare)
     }
 
     /// Counts a request that is about to be made.
@@ -36,7 +36,7 @@ package struct TransferBudget {
 
     /// Counts received bytes.
     package mutating func take(_ count: Int) throws(VaultError) {
-        bytes = [bytes, UInt64(count)].saturatingSum { $0 }
+        bytes.saturatingAdd(UInt64(count))
         guard bytes <= maximumBytes else { throw exceeded("\(maximumBytes) bytes") }
     }
 

@@ -65,7 +65,7 @@ import VaultTransport
     @Test func foldersAreAlwaysAllowed() async throws {
         try await withFolder { folder in
             let file = SiteLocation(path: FilePath(folder.path).appending("none"))
-            let transport = SchemeTransport(allowedHosts: try AllowedHosts([]))
+            let transport = SchemeTransport(HTTPTransport(allowedHosts: try AllowedHosts([])))
             guard case .absent = try await transport.get(TransportRequest(file)) else {
                 Issue.record("not absent")
                 return

@@ -73,7 +73,7 @@ import VaultTransport
 
     @Test func locationSelectsTheTransport() async throws {
         try await withSite { site, _ in
-            let transport = SchemeTransport(limits: .testing)
+            let transport = SchemeTransport(HTTPTransport(limits: .testing))
             #expect(
                 try await transport.bytes(at: site.appending("dir/file.bin"), limit: 1 << 20) == Self.content)
             try await withFaultServer(.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")) { server in

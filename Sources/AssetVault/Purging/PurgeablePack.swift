@@ -79,6 +79,16 @@ extension VaultStore {
     public func purge(
         until free: UInt64?, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> [PurgeablePack] {
+        try await remove(until: free, onUpdate: onUpdate) { (space, priorities) throws(VaultError) in
+            try space.purgeablePacks(by: priorities, on: layout.permanent)
+        }
+    }
+
+    /// Removes the packs that the body gives, in their order, until so many bytes are free. The body runs under the store's lock.
+    private func remove(
+        until free: UInt64?, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in },
+        _ packs: (DiskSpace, PreservationPriorities) throws(VaultError) -> [PurgeablePack]
+    ) async throws(VaultError) -> [PurgeablePack] {
         guard try hasStore else { return [] }
         let store = storeAccess
         try await store.recovery.recover()
@@ -87,9 +97,7 @@ extension VaultStore {
         let space = DiskSpace(store: store, observer: { [self] in onUpdate(shown($0)) })
         let priorities = try await PreservationPriorities(of: store, choosing: choice)
         return try await store.withLock { () throws(VaultError) in
-            try space.remove(
-                space.purgeablePacks(by: priorities, on: layout.permanent), until: free, on: layout.permanent
-            ).map(shown)
+            try space.remove(packs(space, priorities), until: free, on: layout.permanent).map(shown)
         }
     }
 }
@@ -102,30 +110,28 @@ extension VaultStore {
         guard try hasStore else { return [] }
         let ids = try await withdrawnIDs()
         let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
-        return try DiskSpace(store: storeAccess).unusedPacks(by: priorities, on: layout.permanent) { id, _ in
-            ids.contains(id) ? .withdrawn : nil
-        }.map(shown)
+        return try DiskSpace(store: storeAccess).packs(withdrawn: ids, by: priorities, on: layout.permanent)
+            .map(shown)
     }
 
     /// Removes ``withdrawnPacks()``. They come back without being asked for if the site lists them again. Returns what was removed.
     package func purgeWithdrawn() async throws(VaultError) -> [PurgeablePack] {
         guard try hasStore else { return [] }
-        let store = storeAccess
-        try await store.recovery.recover()
-        let mark = try store.unfinishedWork.begin()
-        defer { withExtendedLifetime(mark) {} }
         let ids = try await withdrawnIDs()
-        let priorities = try await PreservationPriorities(of: store, choosing: choice)
-        let space = DiskSpace(store: store)
-        return try await store.withLock { () throws(VaultError) in
-            let packs = try space.unusedPacks(by: priorities, on: layout.permanent) { id, _ in
-                ids.contains(id) ? .withdrawn : nil
-            }
-            return try space.remove(packs, until: nil, on: layout.permanent).map(shown)
+        return try await remove(until: nil) { (space, priorities) throws(VaultError) in
+            try space.packs(withdrawn: ids, by: priorities, on: layout.permanent)
         }
     }
 
     private func withdrawnIDs() async throws(VaultError) -> Set<PackID> {
         Set(try await status().filter { $0.availability == .obsolete }.map(\.listedID))
+    }
+}
+
+extension DiskSpace {
+    fileprivate func packs(
+        withdrawn ids: Set<PackID>, by priorities: PreservationPriorities, on folder: FilePath
+    ) throws(VaultError) -> [PurgeablePack] {
+        try unusedPacks(by: priorities, on: folder) { id, _ in ids.contains(id) ? .withdrawn : nil }
     }
 }

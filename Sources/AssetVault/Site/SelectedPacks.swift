@@ -28,29 +28,29 @@ public struct SkippedPack: Sendable, Hashable {
 /// The packs of a selection that a device gets, by one view of the site.
 struct SelectedPacks {
     /// In the order in which they are wanted.
-    let offers: [LocatedPack]
+    private(set) var offers: [LocatedPack]
     /// Delegated roles that could not be verified, as the packs that they list are unknown; then ``unreadable``.
-    let refusals: [VaultError]
+    private(set) var refusals: [VaultError] = []
     /// Why a pack of the selected tags is missing that only a newer release can read: a request without it would be answered in part.
-    let unreadable: VaultError?
+    private(set) var unreadable: VaultError?
     /// Whether all roles could be read that may list packs of the selection.
-    let isComplete: Bool
+    private(set) var isComplete = true
     /// Listed packs that this release can't read; empty for `.only`.
-    let skipped: [SkippedPack]
+    private(set) var skipped: [SkippedPack] = []
     /// The selection; tags are replaced by the IDs of the packs that they chose.
-    let selection: PackSelection
+    private(set) var selection: PackSelection
 
     /// The variants that the device gets; nil for `.only`.
-    let variants: VariantChoice?
+    private(set) var variants: VariantChoice?
     /// The traits by which variants of the selection were left out.
-    let decidingTraits: [String]
+    private(set) var decidingTraits: [String] = []
 
     /// The packs that the variants were chosen among; empty for `.only`.
-    let candidateIDs: Set<PackID>
+    private(set) var candidateIDs: Set<PackID> = []
     /// Tags of the selection that no pack of the site has, for whichever version of the app.
-    let unknownTags: Set<String>
+    private(set) var unknownTags: Set<String> = []
     /// All tags that were found; complete where one is unknown.
-    private let listedTags: Set<String>
+    private var listedTags: Set<String> = []
 
     /// Whether the site lists no pack at all to choose from.
     var listsNothing: Bool {
@@ -73,24 +73,15 @@ struct SelectedPacks {
     fileprivate init(named offers: [LocatedPack]) {
         self.offers = offers
         selection = .only(offers.map(\.pack.id))
-        (refusals, unreadable, isComplete, skipped) = ([], nil, true, [])
-        (variants, decidingTraits) = (nil, [])
-        (candidateIDs, unknownTags, listedTags) = ([], [], [])
-    }
-
-    private init(_ selected: SelectedPacks, and others: [LocatedPack]) {
-        offers = (selected.offers + others).sorted { $0.precedes($1) }
-        selection = .only(offers.map(\.pack.id))
-        (refusals, unreadable) = (selected.refusals, selected.unreadable)
-        (isComplete, skipped) = (selected.isComplete, selected.skipped)
-        (variants, decidingTraits) = (selected.variants, selected.decidingTraits)
-        candidateIDs = selected.candidateIDs
-        (unknownTags, listedTags) = (selected.unknownTags, selected.listedTags)
     }
 
     /// The same, and other packs as if they were named.
     func adding(_ others: [LocatedPack]) -> SelectedPacks {
-        others.isEmpty ? self : SelectedPacks(self, and: others)
+        guard !others.isEmpty else { return self }
+        var all = self
+        all.offers = (offers + others).sorted { $0.precedes($1) }
+        all.selection = .only(all.offers.map(\.pack.id))
+        return all
     }
 
     fileprivate init(

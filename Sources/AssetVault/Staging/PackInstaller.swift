@@ -259,7 +259,7 @@ struct PackInstaller: Sendable {
         by record: PackRecord, of id: PackID, in versions: borrowing VersionFolder
     ) throws(VaultError) {
         try store.removeUnneededWaiting(of: id, beside: record)
-        try versions.removeVersions(except: record.versions, begun: record.begun)
+        try versions.removeVersions(beside: record)
     }
 
     /// Removes what has the name of a version that is to become live and is not sound: an earlier process died before it
@@ -325,7 +325,7 @@ extension PackInstaller {
             try versions.folder.synchronize()
             guard rests else { return true }
             let record = try store.records.record(of: pack.id)
-            try versions.removeVersions(except: record.versions, begun: record.begun)
+            try versions.removeVersions(beside: record)
             return true
         }
     }

@@ -54,7 +54,7 @@ struct PackRemoval: Sendable {
             try VersionFolder(of: id, in: layout)?.deactivate()
         }
         StagingStep.linkRemoved.reached()
-        if role == .app { try removeVersions(of: id, except: [], begun: []) }
+        if role == .app { try removeVersions(of: id, beside: PackRecord()) }
         StagingStep.versionsRemoved.reached()
         try store.waiting(id).remove(except: [])
         StagingStep.waitingRemoved.reached()
@@ -65,16 +65,13 @@ struct PackRemoval: Sendable {
         try change.save()
     }
 
-    /// Removes all versions but some, and those that a reader holds: a later command removes these.
-    ///
-    /// - Parameter begun: the packs that are being downloaded or opened: their trees stay.
-    func removeVersions(of id: PackID, except wanted: [PackRecord.Loaded], begun: [PackManifest])
-        throws(VaultError)
-    {
+    /// Removes all versions but those of the record, the trees of packs that are being downloaded or opened, and what a reader holds: a
+    /// later command removes these.
+    func removeVersions(of id: PackID, beside record: PackRecord) throws(VaultError) {
         guard let versions = try VersionFolder(of: id, in: layout) else {
             return try HeldVersions(layout: layout).set(false, of: id)
         }
-        try versions.removeVersions(except: wanted, begun: begun)
+        try versions.removeVersions(beside: record)
     }
 
     /// Removes waiting versions of packs that are live as the site lists them: older versions that another user put there again, or
@@ -110,7 +107,7 @@ struct PackRemoval: Sendable {
                 guard change.record.ready != nil, change.apply(.withdrawn(by: view.version)) else { continue }
                 try change.save()
                 let record = change.record
-                try removeVersions(of: id, except: record.versions, begun: record.begun)
+                try removeVersions(of: id, beside: record)
             }
         }
     }

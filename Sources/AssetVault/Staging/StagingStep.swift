@@ -38,8 +38,6 @@ enum StagingStep: String, CaseIterable {
     case recordRecovered
 
     func reached() {
-        #if DEBUG
-            FailPoint.reach(rawValue)
-        #endif
+        FailPoint.reach(rawValue)
     }
 }

@@ -73,9 +73,7 @@ struct StoreRecovery: Sendable {
         }
         // While no metadata decided on the pack, all that was brought may still be wanted.
         if isDecided { try store.removeUnneededWaiting(of: id, beside: record) }
-        if role == .app {
-            try store.removal.removeVersions(of: id, except: record.versions, begun: record.begun)
-        }
+        if role == .app { try store.removal.removeVersions(of: id, beside: record) }
         return change
     }
 }

@@ -73,15 +73,11 @@ struct VersionFolder: ~Copyable {
         try folder.synchronize()
     }
 
-    /// Removes all versions but some, the live one among them, and those that a reader holds: a later command removes these. Of versions
-    /// that these rest on the files stay.
-    ///
-    /// - Parameter begun: the packs that are being downloaded or opened: their trees stay, also a complete one of a process that died
-    ///   before it activated it.
-    func removeVersions(
-        except wanted: [PackRecord.Loaded], begun: [PackManifest]
-    ) throws(VaultError) {
-        let expected = wanted.map(\.name) + begun.map { VersionName(of: $0, as: .opened) }
+    /// Removes all versions but those of the record and those that a reader holds: a later command removes these. Of versions that these
+    /// rest on the files stay. Trees of packs that are being downloaded or opened stay, also a complete one of a process that died before
+    /// it activated it.
+    func removeVersions(beside record: PackRecord) throws(VaultError) {
+        let expected = record.versions.map(\.name) + record.begun.map { VersionName(of: $0, as: .opened) }
         var kept = expected
         var free: [VersionName] = []
         for name in try versionNames() where !expected.contains(where: { $0.text == name.text }) {

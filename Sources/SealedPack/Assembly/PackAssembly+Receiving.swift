@@ -82,9 +82,7 @@ extension PackAssembly {
                         wrongInARow = 0
                         notePresent(piece.written, ranges)
                         noteWritten(piece.written, ranges)
-                        #if DEBUG
-                            FailPoint.reach("pieceWritten")
-                        #endif
+                        FailPoint.reach("pieceWritten")
                         progress(presentLength)
                     } else if !piece.hasSeveralSenders {
                         // If the piece came from several senders, it is unknown which one was wrong.

@@ -60,9 +60,7 @@ extension PackAssembly {
                 guard !numbers.isEmpty else { return }
                 notePresent(numbers, ranges)
                 noteWritten(numbers, ranges)
-                #if DEBUG
-                    FailPoint.reach("pieceReused")
-                #endif
+                FailPoint.reach("pieceReused")
                 progress(presentLength)
             })
     }

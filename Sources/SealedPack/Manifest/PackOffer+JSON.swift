@@ -107,6 +107,24 @@ extension PackOffer {
         }
     }
 
+    /// Values of a trait.
+    ///
+    /// - Parameter word: what the list holds, in errors.
+    static func traitTexts(
+        _ values: [JSONValue], upTo limit: Int, _ word: String, _ place: String
+    ) throws(VaultError) -> [String] {
+        guard values.count <= limit else {
+            throw traitRefusal("a trait has \(values.count) \(word)s, more than \(limit)", place)
+        }
+        return try values.map { value throws(VaultError) in
+            let text = try value.asString(at: place)
+            guard isTraitText(text) else {
+                throw traitRefusal("the \(word) '\(text.excerpt)' can't be a trait's value", place)
+            }
+            return text
+        }
+    }
+
     static func traitRefusal(_ problem: String, _ place: String) -> VaultError {
         VaultError(
             .corrupt, problem, at: place, remedy: "get the manifest again, or report it to the publisher")

@@ -50,19 +50,8 @@ public enum TraitCondition: Sendable, Hashable {
         case Self.languages: matching["match"] = "language"
         default: return nil
         }
-        let values = try json.array("among", at: place)
-        guard values.count <= Self.valueLimit else {
-            throw PackOffer.traitRefusal(
-                "a trait has \(values.count) values, more than \(Self.valueLimit)", place)
-        }
-        var texts: [String] = []
-        for value in values {
-            let text = try value.asString(at: place)
-            guard PackOffer.isTraitText(text) else {
-                throw PackOffer.traitRefusal("'\(text.excerpt)' can't be a trait's value", place)
-            }
-            texts.append(text)
-        }
+        let texts = try PackOffer.traitTexts(
+            json.array("among", at: place), upTo: Self.valueLimit, "value", place)
         guard let text = value?.traitText, texts.contains(where: { $0.hasSameBytes(as: text) }) else {
             throw PackOffer.traitRefusal("its value is not among those of a trait", place)
         }
@@ -115,19 +104,8 @@ public enum TraitMatching: Sendable, Hashable {
     /// Throws `.corrupt`, for a kind that this release does not know as well.
     public init(parsing json: JSONObject, place: String) throws(VaultError) {
         let name = try json.string("match", at: place)
-        var fallback: [String] = []
-        let values = try json.optionalArray("fallback", at: place) ?? []
-        guard values.count <= PackOffer.traitLimit else {
-            throw PackOffer.traitRefusal(
-                "a trait has \(values.count) fallbacks, more than \(PackOffer.traitLimit)", place)
-        }
-        for value in values {
-            let text = try value.asString(at: place)
-            guard PackOffer.isTraitText(text) else {
-                throw PackOffer.traitRefusal("the fallback '\(text.excerpt)' can't be a trait's value", place)
-            }
-            fallback.append(text)
-        }
+        let fallback = try PackOffer.traitTexts(
+            json.optionalArray("fallback", at: place) ?? [], upTo: PackOffer.traitLimit, "fallback", place)
         switch name {
         case "nearest" where fallback.isEmpty: self = .nearest
         case "language": self = .language(fallback: fallback)

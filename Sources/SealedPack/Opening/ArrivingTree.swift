@@ -27,9 +27,7 @@ package final class ArrivingTree: Sendable {
             return nil
         }
         guard isLocked, try folder.isStill(at: path) else { return nil }
-        #if DEBUG
-            FailPoint.reach("openingBegan")
-        #endif
+        FailPoint.reach("openingBegan")
         let writer = try await TreeWriter(of: source, into: folder, modes, restingOn: basis)
         return ArrivingTree(folder, writer)
     }

@@ -61,8 +61,6 @@ public struct FreeablePack: Sendable {
                 .io, "the file system no longer frees parts of the pack", at: file.file.path.string,
                 remedy: "check the disk")
         }
-        #if DEBUG
-            FailPoint.reach("piecesFreed")
-        #endif
+        FailPoint.reach("piecesFreed")
     }
 }

@@ -18,12 +18,12 @@ extension TrustChain {
         earlier.teamDelegations == teamDelegations && earlier.ownTrusts.isSubset(of: ownTrusts)
     }
 
-    private var teamDelegations: [Delegation] {
-        (targets.delegations?.all ?? []).filter { !OwnRoles.contains($0.role) }
+    public var teamDelegations: [Delegation] {
+        targets.allDelegations.filter { !OwnRoles.contains($0.role) }
     }
 
     private var ownTrusts: Set<RoleTrust> {
-        Set((targets.delegations?.all ?? []).filter { OwnRoles.contains($0.role) }.map(\.trust))
+        Set(targets.allDelegations.filter { OwnRoles.contains($0.role) }.map(\.trust))
     }
 }
 
@@ -36,8 +36,7 @@ public struct PackSigners: Sendable {
     /// - Parameter roots: all roots of the site, the newest included.
     public init(under roots: [VerifiedRoot], of tree: TargetTree) {
         own = roots.map { $0.trust(in: .targets) }
-        let delegations = (tree.chain.targets.delegations?.all ?? []).filter { !OwnRoles.contains($0.role) }
-        teams = Dictionary(delegations.map { ($0.role, $0) }) { first, _ in first }
+        teams = Dictionary(tree.chain.teamDelegations.map { ($0.role, $0) }) { first, _ in first }
     }
 
     public func authorize(_ record: TargetRecord, in metadata: UnverifiedMetadata) -> Bool {

@@ -53,6 +53,9 @@ public struct VerifiedTargets: VerifiedMetadata {
         self.document = document
     }
 
+    /// Of named roles, or of bins; empty where there are none.
+    public var allDelegations: [Delegation] { delegations?.all ?? [] }
+
     /// The same without some of the roles that it delegates to.
     func hidingRoles(where isHidden: (MetadataRole) -> Bool) -> VerifiedTargets {
         guard case .roles(let roles)? = delegations else { return self }
@@ -63,16 +66,10 @@ public struct VerifiedTargets: VerifiedMetadata {
 
     /// This role's record of exactly this path.
     public subscript(path: String) -> TargetRecord? {
-        var (low, high) = (0, records.count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if records[middle].path.utf8.lexicographicallyPrecedes(path.utf8) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+        let index = records.indices.partitionPoint {
+            !records[$0].path.utf8.lexicographicallyPrecedes(path.utf8)
         }
-        guard low < records.count, records[low].path.utf8.elementsEqual(path.utf8) else { return nil }
-        return records[low]
+        guard index < records.count, records[index].path.utf8.elementsEqual(path.utf8) else { return nil }
+        return records[index]
     }
 }

@@ -132,17 +132,23 @@ public struct AuditedPack: Sendable {
     public internal(set) var name: PackID?
     public internal(set) var version: UInt64?
     /// Bytes, as its manifest states them, else those of the file.
-    public internal(set) var length: UInt64 = 0
+    public internal(set) var length: UInt64
     public internal(set) var pieceCount: UInt32?
     /// The vault keys that it is sealed for, by its manifest.
-    public internal(set) var keyIDs: [KeyID] = []
+    public internal(set) var keyIDs: [KeyID]
     /// The numbers of the pieces whose digest is wrong.
     public internal(set) var damagedPieces: [Int] = []
     /// How many files and empty folders were verified; nil without a key.
     public internal(set) var verifiedEntries: Int?
     public internal(set) var findings: [Finding] = []
 
-    init(place: String) { self.place = place }
+    /// - Parameter manifest: nil for a pack that nothing describes.
+    init(place: String, of manifest: PackManifest?) {
+        self.place = place
+        (id, version) = (manifest?.id, manifest?.version)
+        length = manifest?.length ?? 0
+        keyIDs = manifest?.slots.map(\.keyID) ?? []
+    }
 
     /// Whether no finding is an error.
     public var isSound: Bool { findings.allSatisfy { $0.error == nil } }

@@ -13,12 +13,9 @@ struct PackExamination {
     let keys: (any KeyProvider)?
 
     func run(on file: OpenFileReference, _ observe: (WorkProgress) -> Void) async -> AuditedPack {
-        var report = AuditedPack(place: place)
+        var report = AuditedPack(place: place, of: manifest)
         do throws(VaultError) {
-            let size = try file.file.status().size
-            report.length = manifest?.length ?? size
-            (report.id, report.version) = (manifest?.id, manifest?.version)
-            report.keyIDs = manifest?.slots.map(\.keyID) ?? []
+            if manifest == nil { report.length = try file.file.status().size }
             let pack = try PackFile(file, as: manifest)
             report.pieceCount = pack.pieceCount
             let check = try await pack.check { done in

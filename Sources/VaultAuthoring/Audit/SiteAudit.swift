@@ -134,9 +134,7 @@ public struct SiteAudit: Sendable {
                 ) { observe(work.adding($0, of: index)) }
                 report.append(findings, of: skipped.target)
             case .earlier(let listing):
-                findings = await EarlierListings.examine(listing, at: site, in: tree.chain) {
-                    observe(work.adding($0, of: index))
-                }
+                findings = await examine(listing, in: tree.chain) { observe(work.adding($0, of: index)) }
                 report.append(findings.filter { $0.severity != .note }, of: listing.target)
                 notes += findings.filter { $0.severity == .note }
             }
@@ -204,33 +202,53 @@ public struct SiteAudit: Sendable {
             return await PackExamination(place: place, manifest: listing.pack, keys: keys)
                 .run(on: file, observe)
         } catch {
-            var pack = AuditedPack(place: place)
-            (pack.id, pack.version) = (listing.pack.id, listing.pack.version)
-            pack.length = listing.pack.length
-            pack.keyIDs = listing.pack.slots.map(\.keyID)
+            var pack = AuditedPack(place: place, of: listing.pack)
             pack.findings.append(Finding(error, at: place))
             return pack
         }
     }
 
-    /// A target that is not a pack for this program still has its signed length and digest.
+    /// Without a problem it is noted that the file can be removed. Keys are not used: those of its time may be others.
+    private func examine(
+        _ earlier: EarlierListings.Listing, in chain: TrustChain, _ observe: (WorkProgress) -> Void
+    ) async -> [Finding] {
+        func prunable(at place: String) -> Finding {
+            .prunable(
+                "an earlier version, which can be restored; \(earlier.metadata) lists it", at: place)
+        }
+        guard let pack = try? ListedPack(earlier.target) else {
+            return await verify(earlier.target, in: chain, observe, orNote: prunable)
+        }
+        let examined = await examine(pack, in: chain, openedWith: nil, observe)
+        return examined.findings.isEmpty ? [prunable(at: examined.place)] : examined.findings
+    }
+
     private func examine(
         _ target: TargetRecord, skippedBecause reason: String, in chain: TrustChain,
         _ observe: (WorkProgress) -> Void
+    ) async -> [Finding] {
+        await verify(target, in: chain, observe) { place in
+            let isOurs = PackManifest.format(of: target.json) == PackManifest.format
+            return Finding(
+                isOurs ? .warning : .note, "skipped-target",
+                "only length and digest were checked, and clients skip it: \(reason)", at: place,
+                remedy: isOurs ? "publish it again" : "inspect it with the program that it is for")
+        }
+    }
+
+    /// Compares a target that is not a pack for this program with its signed length and digest.
+    ///
+    /// - Parameter sound: the finding for a sound file, with its place.
+    private func verify(
+        _ target: TargetRecord, in chain: TrustChain, _ observe: (WorkProgress) -> Void,
+        orNote sound: (String) -> Finding
     ) async -> [Finding] {
         var place = target.path
         do throws(VaultError) {
             let location = try site.location(of: target, in: chain)
             place = location.description
-            let file = try await open(target, at: location, observe)
-            try target.verify(file, at: place)
-            let isOurs = PackManifest.format(of: target.json) == PackManifest.format
-            return [
-                Finding(
-                    isOurs ? .warning : .note, "skipped-target",
-                    "only length and digest were checked, and clients skip it: \(reason)", at: place,
-                    remedy: isOurs ? "publish it again" : "inspect it with the program that it is for")
-            ]
+            try target.verify(try await open(target, at: location, observe), at: place)
+            return [sound(place)]
         } catch {
             return [Finding(error, at: place)]
         }

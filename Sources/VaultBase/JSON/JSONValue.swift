@@ -87,7 +87,7 @@ extension JSONValue {
     /// - Throws: ``VaultError`` of category `corrupt`.
     public init(parsing source: Span<UInt8>, place: String) throws(VaultError) {
         var parser = JSONParser(place: place)
-        self = try parser.document(in: source)
+        self = try parser.document(in: source, taking: nil) { _ in }
     }
 
     /// The same for a text that may be long: the elements of one array of the outermost object are handed over one by one, and the
@@ -118,17 +118,12 @@ private struct JSONParser {
         self.place = place
     }
 
-    mutating func document(in source: Span<UInt8>) throws(VaultError) -> JSONValue {
-        let value = try value(startingWith: try reader.next(in: source), in: source)
-        _ = try reader.next(in: source)
-        return value
-    }
-
+    /// - Parameter key: the elements of the array that the outermost object has under it are taken instead of kept.
     mutating func document(
-        in source: Span<UInt8>, taking key: String, _ take: (JSONValue) throws(VaultError) -> Void
+        in source: Span<UInt8>, taking key: String?, _ take: (JSONValue) throws(VaultError) -> Void
     ) throws(VaultError) -> JSONValue {
         let token = try reader.next(in: source)
-        guard token == .beginObject else {
+        guard token == .beginObject, let key else {
             let value = try value(startingWith: token, in: source)
             _ = try reader.next(in: source)
             return value

@@ -111,7 +111,7 @@ struct Repair: LongCommand {
                 .usage, "a site or a pack is repaired as a whole, from one host", at: source,
                 remedy: "omit IDs and --mirror")
         }
-        let bar = RunBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let report = try await repairedSite(
             Site(try SiteLocation(source), transport: try client.connection.transport()), showing: bar)
@@ -123,7 +123,9 @@ struct Repair: LongCommand {
         throw last
     }
 
-    private func repairedSite(_ mirror: Site, showing bar: RunBar) async throws(VaultError) -> RepairReport {
+    private func repairedSite(_ mirror: Site, showing bar: ProgressBar) async throws(VaultError)
+        -> RepairReport
+    {
         let location = try SiteLocation(client.url)
         guard let path = location.path else {
             throw VaultError(

@@ -46,7 +46,7 @@ struct KeysReseal: LongCommand {
             try all ? .all : .only(packs.map { text throws(VaultError) in try PackID(text) })
         let resealing = Resealing(selection, try options.request())
         let vault = try vault.folder(options.keys.passphrase)
-        let bar = RunBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let report = try await resealing.run(in: vault) { plan in
             Console.note(plan.cost)

@@ -98,7 +98,8 @@ struct TransportOptions: ParsableArguments {
         }
         let proxy = try proxy.map { text throws(VaultError) in try HTTPProxy(text) }
         return SchemeTransport(
-            allowedHosts: try allowedHosts(), proxy: proxy, certificateAuthorities: certificates)
+            HTTPTransport(
+                allowedHosts: try allowedHosts(), proxy: proxy, certificateAuthorities: certificates))
     }
 }
 

@@ -74,38 +74,39 @@ struct Open: LongCommand {
     }
 
     private func write(_ source: OpenPack) async throws(VaultError) {
-        let progress = ProgressBar("opening", total: source.catalog.contentLength)
-        defer { progress.finish() }
+        let bar = ProgressBar()
+        defer { bar.finish() }
+        let show = bar.begin("opening", of: source.catalog.contentLength)
         if let output, consume {
             let opening = ConsumingOpening(
                 pack: FilePath(pack.pack), target: FilePath(output).withoutTrailingSlash)
-            return try await opening.run(source) { progress.show($0) }
+            return try await opening.run(source, progress: show)
         }
-        if let output { return try await open(source, into: FilePath(output), progress) }
+        if let output { return try await open(source, into: FilePath(output), show) }
         guard let tar, tar != "-" else {
-            return try await writeTar(of: source, to: try StandardStreams.output(), progress)
+            return try await writeTar(of: source, to: try StandardStreams.output(), show)
         }
         let scratch = try ScratchFile(for: FilePath(tar))
         let file = try OpenFile(duplicating: scratch.file.descriptor, named: FilePath(tar))
-        try await writeTar(of: source, to: file, progress)
+        try await writeTar(of: source, to: file, show)
         try scratch.commit(permissions: Umask.current.applied(to: 0o644), replacing: force)
     }
 
-    private func open(_ source: OpenPack, into target: FilePath, _ progress: ProgressBar)
+    private func open(_ source: OpenPack, into target: FilePath, _ show: (UInt64) -> Void)
         async throws(VaultError)
     {
         let tree = try ScratchFolder(beside: target.withoutTrailingSlash)
-        try await source.extract(into: tree.folder, .writable) { progress.show($0) }
+        try await source.extract(into: tree.folder, .writable, progress: show)
         try tree.commit(
             to: target.withoutTrailingSlash, permissions: Umask.current.applied(to: 0o755),
             replacingEmptyFolder: true)
     }
 
-    private func writeTar(of source: OpenPack, to file: consuming OpenFile, _ progress: ProgressBar)
+    private func writeTar(of source: OpenPack, to file: consuming OpenFile, _ show: (UInt64) -> Void)
         async throws(VaultError)
     {
         var sink = try PaxWriter(to: file)
-        try await source.extract(to: &sink) { progress.show($0) }
+        try await source.extract(to: &sink, progress: show)
         try sink.finish()
     }
 }

@@ -104,19 +104,21 @@ struct Seal: LongCommand {
         let target = try PackFileSealing(
             pack: pack, manifest: manifest.map { FilePath($0) }, replacing: force)
         let source = try openSource(beside: pack)
-        let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
-        defer { progress.finish() }
-        return try await target.run(order, source.folder) { progress.show($0) }
+        let bar = ProgressBar()
+        defer { bar.finish() }
+        let show = bar.begin("sealing", of: source.folder.entries.reduce(0) { $0 + $1.size })
+        return try await target.run(order, source.folder, progress: show)
     }
 
     private func sealToStandardOutput(_ order: SealingRequest) async throws(VaultError) -> SealingResult {
         let manifest = FilePath(manifest ?? "")
         try OutputCheck.requireWritableFile(manifest, replacing: force)
         let source = try openSource(beside: manifest)
-        let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
-        defer { progress.finish() }
+        let bar = ProgressBar()
+        defer { bar.finish() }
+        let show = bar.begin("sealing", of: source.folder.entries.reduce(0) { $0 + $1.size })
         let output = OpenFileReference(try StandardStreams.output())
-        let result = try await order.seal(source.folder, into: output) { progress.show($0) }
+        let result = try await order.seal(source.folder, into: output, progress: show)
         try DurableFile.write(
             PackManifestFile.bytes(of: result.manifest).span, to: manifest, permissions: 0o644,
             replacing: force)

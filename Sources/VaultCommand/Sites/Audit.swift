@@ -101,7 +101,7 @@ struct Audit: LongCommand {
         func write(_ report: AuditReport) throws(VaultError) {
             try reports.write(AuditRun(report: report, start: start, duration: ContinuousClock.now - clock))
         }
-        let bar = RunBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let report: AuditReport
         do throws(VaultError) { report = try await audit(showing: bar) } catch {
@@ -122,7 +122,7 @@ struct Audit: LongCommand {
         if let gravest = errors.first { throw ReportedError(error: gravest) }
     }
 
-    private func audit(showing bar: RunBar) async throws(VaultError) -> AuditReport {
+    private func audit(showing bar: ProgressBar) async throws(VaultError) -> AuditReport {
         let location = try SiteLocation(subject)
         guard try location.isSite else {
             guard against.isEmpty else {

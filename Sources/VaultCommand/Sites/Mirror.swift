@@ -70,7 +70,7 @@ struct Mirror: LongCommand {
         let mirror = SiteMirror(
             of: Site(location, transport: try connection.transport()), in: FilePath(folder),
             pinnedRoot: try trust.root(), scratch: .temporaryFolder, now: .now)
-        let bar = RunBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let report =
             dryRun

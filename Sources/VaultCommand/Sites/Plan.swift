@@ -97,7 +97,7 @@ struct Plan: LongCommand {
             var request = AuthorRequest(keys: given, now: .now)
             request.keyServices = try keys.service.opener()
             request.host = site
-            let bar = RunBar()
+            let bar = ProgressBar()
             defer { bar.finish() }
             request.isDryRun = true
             let preview = try await Publication.run(of: folder, request, observe: bar.show)

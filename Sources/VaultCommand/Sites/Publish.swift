@@ -102,7 +102,7 @@ struct Publish: LongCommand {
         let declared = try declarations.map { text throws(VaultError) in
             try PackArgumentPair(text, in: folder.path)
         }
-        let bar = RunBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         var request = try keys.request(at: host)
         request.compression = sealing.compression

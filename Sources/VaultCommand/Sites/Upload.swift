@@ -64,7 +64,7 @@ struct Upload: LongCommand {
         let upload = SiteUpload(
             of: folder, to: try UploadDestinations.destination(named: destination, scratch: scratch),
             pinnedRoot: try trust.root(), scratch: scratch, now: .now, prunes: prune)
-        let bar = RunBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let report = dryRun ? try await upload.plan(bar.show) : try await upload.run(bar.show)
         bar.finish()

@@ -4,48 +4,50 @@ import VaultAuthoring
 import VaultBase
 import VaultSite
 
-/// The progress of one kind of work: a bar after more than a second, or lines of JSON.
+/// The progress of work: a bar after more than a second, or lines of JSON. Its time begins with the first call.
 final class ProgressBar {
     private let isBar = ProgressOutput.isBar
-    private let start = ContinuousClock.now
-    private var next: ContinuousClock.Instant
+    private var start: ContinuousClock.Instant?
+    private var next = ContinuousClock.now
     private var hasDrawn = false
-    private let activity: Activity
-    private var measure: ByteProgress
 
-    /// - Parameter total: bytes in all; 0 when it is not known.
-    init(_ activity: Activity, total: UInt64 = 0) {
-        self.activity = activity
-        measure = ByteProgress(total: total)
-        next = start + .seconds(1)
+    /// Begins the only work of a command; the result is called with the bytes that are done.
+    func begin(_ name: String, of total: UInt64) -> (UInt64) -> Void {
+        let show = { [self] (done: UInt64) in
+            show(
+                ByteProgress(total: total, done: done), of: Activity(name: name),
+                fraction: total > 0 ? Double(done) / Double(total) : nil)
+        }
+        show(0)
+        return show
     }
 
-    /// For a command whose only work this is.
-    convenience init(_ name: String, total: UInt64) { self.init(Activity(name: name), total: total) }
-
-    /// Draws at most ten times a second. The fraction of the whole run is that of this work.
-    func show(_ done: UInt64) {
-        show(done, fraction: measure.total > 0 ? Double(done) / Double(measure.total) : nil)
+    /// The progress of a run over several packs or files.
+    func show(_ progress: WorkProgress) {
+        show(
+            ByteProgress(total: progress.total, done: progress.done),
+            of: Activity(name: progress.step.rawValue, pack: progress.item), fraction: progress.fraction,
+            drawing: progress.whole.map { ByteProgress(total: $0.total, done: $0.done) })
     }
 
-    /// - Parameter fraction: of the whole run; nil if it is not known.
-    func show(_ done: UInt64, fraction: Double?) {
-        measure.done = done
-        show(measure, of: activity, fraction: fraction)
-    }
-
-    /// The same for work whose packs and size change.
+    /// Draws at most ten times a second.
     ///
-    /// - Parameter whole: what the bar shows, if that is not the measure.
+    /// - Parameters:
+    ///   - fraction: of the whole run; nil if it is not known.
+    ///   - whole: what the bar shows, if that is not the measure.
     func show(
         _ measure: ByteProgress, of activity: Activity, fraction: Double?, drawing whole: ByteProgress? = nil
     ) {
         ProgressOutput.show(activity, measure, fraction: fraction)
-        guard isBar, ContinuousClock.now >= next else { return }
-        next = ContinuousClock.now + .milliseconds(100)
+        let now = ContinuousClock.now
+        guard let start else {
+            (start, next) = (now, now + .seconds(1))
+            return
+        }
+        guard isBar, now >= next else { return }
+        next = now + .milliseconds(100)
         hasDrawn = true
-        let seconds = (ContinuousClock.now - start) / .seconds(1)
-        Console.redraw("\(activity.label) \((whole ?? measure).shown(after: seconds))")
+        Console.redraw("\(activity.label) \((whole ?? measure).shown(after: (now - start) / .seconds(1)))")
     }
 
     /// Clears the line.
@@ -53,24 +55,6 @@ final class ProgressBar {
         if hasDrawn { Console.redraw("") }
         hasDrawn = false
     }
-}
-
-/// The bar of a run over several packs or files, whatever is done with them.
-final class RunBar {
-    private var bar: ProgressBar?
-
-    func show(_ progress: WorkProgress) {
-        let activity = Activity(name: progress.step.rawValue, pack: progress.item)
-        let bar = self.bar ?? ProgressBar(activity)
-        self.bar = bar
-        bar.show(
-            ByteProgress(total: progress.total, done: progress.done), of: activity,
-            fraction: progress.fraction,
-            drawing: progress.whole.map { ByteProgress(total: $0.total, done: $0.done) })
-    }
-
-    /// Clears the line.
-    func finish() { bar?.finish() }
 }
 
 /// The progress of work in bytes: in all, left by an earlier run, and done now.
@@ -127,7 +111,7 @@ struct CombinedProgress {
     private let name: String
     private var progress: [PackID: ByteProgress] = [:]
     private var ended: Set<PackID> = []
-    private var bar: ProgressBar?
+    private let bar = ProgressBar()
 
     /// - Parameter name: the kind of step, such as `fetching`.
     init(_ name: String) { self.name = name }
@@ -141,8 +125,6 @@ struct CombinedProgress {
         let isOne = progress.count == 1
         let activity = Activity(
             name: name, pack: isOne ? id.description : nil, packCount: isOne ? nil : progress.count)
-        let bar = self.bar ?? ProgressBar(activity)
-        self.bar = bar
         bar.show(sum, of: activity, fraction: fraction)
     }
 
@@ -154,7 +136,7 @@ struct CombinedProgress {
     }
 
     /// Clears the line.
-    func clear() { bar?.finish() }
+    func clear() { bar.finish() }
 
     private var sum: ByteProgress {
         progress.values.reduce(into: ByteProgress(total: 0)) { sum, pack in

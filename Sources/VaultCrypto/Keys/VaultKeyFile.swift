@@ -29,13 +29,20 @@ public enum VaultKeyFile {
     package static func write(
         _ ring: KeyRing, to path: FilePath, passphrase: PassphraseSource?, iterations: Int
     ) throws(VaultError) {
-        let text = try ring.jwkSet()
-        guard let passphrase, passphrase.encryptsNewFiles else {
-            return try put(text, at: path, replacing: false)
+        try write(ring, under: passphrase.new, .new(path.string), iterations) { (bytes) throws(VaultError) in
+            try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: false)
         }
-        let secret = try passphrase.passphrase(for: .new(path.string))
-        let sealed = try EncryptedKeyFile.seal(text, with: secret, iterations: iterations)
-        try DurableFile.write(sealed.span, to: path, permissions: 0o600, replacing: false)
+    }
+
+    /// Writes all keys as they are, or encrypted where there is a passphrase.
+    private static func write(
+        _ ring: KeyRing, under passphrase: PassphraseSource?, _ purpose: PassphraseSource.Question,
+        _ iterations: Int = EncryptedKeyFile.iterations, _ put: (Span<UInt8>) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let text = try ring.jwkSet()
+        guard let passphrase else { return try text.withBytes(put) }
+        let secret = try passphrase.passphrase(for: purpose)
+        try put(EncryptedKeyFile.seal(text, with: secret, iterations: iterations).span)
     }
 
     /// Writes all keys of a ring in the form of another key file: encrypted with its passphrase, if that file is encrypted.
@@ -45,12 +52,12 @@ public enum VaultKeyFile {
     public static func write(
         _ ring: KeyRing, to path: FilePath, like other: FilePath, passphrase: PassphraseSource?
     ) throws(VaultError) {
-        let text = try ring.jwkSet()
-        guard try isEncrypted(other) else { return try put(text, at: path, replacing: path == other) }
-        guard let passphrase else { throw .encryptedKeys(at: other.string) }
-        let secret = try passphrase.passphrase(for: .existing(other.string))
-        let sealed = try EncryptedKeyFile.seal(text, with: secret)
-        try DurableFile.write(sealed.span, to: path, permissions: 0o600, replacing: path == other)
+        let isEncrypted = try isEncrypted(other)
+        guard passphrase != nil || !isEncrypted else { throw .encryptedKeys(at: other.string) }
+        try write(ring, under: isEncrypted ? passphrase : nil, .existing(other.string)) {
+            (bytes) throws(VaultError) in
+            try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: path == other)
+        }
     }
 
     /// Throws `.unwritable` for a file that can't be written again without a loss.
@@ -83,14 +90,6 @@ public enum VaultKeyFile {
         return file != nil
     }
 
-    private static func put(_ text: borrowing SecretBytes, at path: FilePath, replacing: Bool)
-        throws(VaultError)
-    {
-        try text.withBytes { (bytes) throws(VaultError) in
-            try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: replacing)
-        }
-    }
-
     /// Generates a 256-bit key and writes the same format to a pipe, such as a secret store's client; returns its ID.
     @discardableResult
     public static func generate(into pipe: borrowing OpenFile, passphrase: PassphraseSource? = nil)
@@ -105,14 +104,15 @@ public enum VaultKeyFile {
     public static func write(
         _ ring: KeyRing, into pipe: borrowing OpenFile, passphrase: PassphraseSource? = nil
     ) throws(VaultError) {
-        let text = try ring.jwkSet()
-        if let passphrase, passphrase.encryptsNewFiles {
-            let secret = try passphrase.passphrase(for: .new("standard output"))
-            let sealed = try EncryptedKeyFile.seal(text, with: secret)
-            return try pipe.writeNext(sealed.span)
+        try write(ring, under: passphrase.new, .new("standard output")) { (bytes) throws(VaultError) in
+            try pipe.writeNext(bytes)
         }
-        try text.withBytes { (bytes) throws(VaultError) in try pipe.writeNext(bytes) }
     }
+}
+
+extension PassphraseSource? {
+    /// The passphrase of new files; nil where they are not encrypted.
+    fileprivate var new: PassphraseSource? { flatMap { $0.encryptsNewFiles ? $0 : nil } }
 }
 
 extension VaultKey {

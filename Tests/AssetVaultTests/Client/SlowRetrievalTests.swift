@@ -30,7 +30,7 @@ import VaultTransport
     private func transport(window: Duration) -> SchemeTransport {
         var limits = TransportLimits()
         (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, window, .zero)
-        return SchemeTransport(limits: limits)
+        return SchemeTransport(HTTPTransport(limits: limits))
     }
 
     /// 8 bytes a connection are progress, but too little to continue.

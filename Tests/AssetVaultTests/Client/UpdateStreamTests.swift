@@ -137,7 +137,7 @@ import VaultTransport
         var limits = TransportLimits()
         limits.idle = .seconds(2)
         let client = try world.client {
-            $0.transport = SchemeTransport(limits: limits)
+            $0.transport = SchemeTransport(HTTPTransport(limits: limits))
             $0.packsAtOnce = 1
         }
         let extras = PackID.extras

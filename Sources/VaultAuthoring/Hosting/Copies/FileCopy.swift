@@ -60,9 +60,7 @@ struct FileCopy {
         if !folder.isEmpty { try FileSystem.createFolders(folder, permissions: 0o755) }
         try FileSystem.move(partial, to: path, replacing: true)
         try Folder(opening: folder.isEmpty ? "." : folder).synchronize()
-        #if DEBUG
-            FailPoint.reach("copied")
-        #endif
+        FailPoint.reach("copied")
         return fetched
     }
 

@@ -205,15 +205,16 @@ extension MetadataFolder {
     }
 }
 
+/// A file of a report about a site.
+public struct SiteFile: Sendable {
+    /// Relative to the site.
+    public let path: String
+    /// In bytes.
+    public let length: UInt64
+}
+
 /// What a copy of a site fetched, or would fetch.
 public struct MirrorReport: Sendable {
-    public struct File: Sendable {
-        /// Relative to the site.
-        public let path: String
-        /// In bytes.
-        public let length: UInt64
-    }
-
     public let folder: FilePath
     /// Of the site's timestamp.
     public let version: Int64
@@ -222,7 +223,7 @@ public struct MirrorReport: Sendable {
     public let isDryRun: Bool
     public let warnings: [Finding]
     /// Files that were missing or damaged, without metadata.
-    public internal(set) var files: [File] = []
+    public internal(set) var files: [SiteFile] = []
     /// How many files were there, and have been verified.
     public internal(set) var keptCount = 0
     /// Bytes that came from the host; less than the files have where their pieces were there. In a dry run at most.
@@ -231,6 +232,6 @@ public struct MirrorReport: Sendable {
     public internal(set) var pruned: SitePruning.Plan?
 
     mutating func add(_ target: TargetRecord) {
-        files.append(File(path: "targets/\(target.hostedPath)", length: target.length))
+        files.append(SiteFile(path: "targets/\(target.hostedPath)", length: target.length))
     }
 }

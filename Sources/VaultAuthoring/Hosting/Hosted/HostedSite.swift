@@ -240,7 +240,7 @@ final class HostedSite: Sendable {
     /// Fetches earlier metadata that the host still has: the newest first of each role that the verified snapshot lists. Snapshots
     /// count by the keys of the newest root alone, since they say what clients may hold.
     func readWholeHistory() async throws(VaultError) {
-        let delegations = tree.chain.targets.delegations?.all ?? []
+        let delegations = tree.chain.targets.allDelegations
         let teams = Dictionary(delegations.map { ($0.role, $0.trust) }) { first, _ in first }
         let signers = SignatureHistory(of: .snapshot, under: copy.roots)
         let snapshot = tree.chain.snapshot

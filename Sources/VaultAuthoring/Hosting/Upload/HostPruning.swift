@@ -20,7 +20,7 @@ struct HostPruning {
     /// - Throws: `usage` for a folder that has not all that is published.
     func removals(
         from sizes: [String: UInt64], _ hosted: HostedMetadata, scratch: FilePath
-    ) async throws(VaultError) -> [UploadReport.File] {
+    ) async throws(VaultError) -> [SiteFile] {
         if let missing = try uploaded.firstMissing() {
             throw VaultError(
                 .usage, "without '\(missing)' the site's folder does not show what was pruned",
@@ -37,7 +37,7 @@ struct HostPruning {
         func isEarlier(_ file: MetadataFileName) -> Bool {
             file.role != .root && file.version < newest[file.unversionedName] ?? 0
         }
-        var removals: [UploadReport.File] = []
+        var removals: [SiteFile] = []
         for (path, size) in sizes.sorted(by: { $0.key < $1.key }) {
             let isUnneeded: Bool
             if let file = HostedMetadata.file(at: path) {
@@ -49,7 +49,7 @@ struct HostPruning {
                 isUnneeded = false
             }
             if isUnneeded, try !FileSystem.exists(site.appending(path)) {
-                removals.append(UploadReport.File(path: path, length: size))
+                removals.append(SiteFile(path: path, length: size))
             }
         }
         return removals

@@ -136,7 +136,7 @@ extension RollbackCheck {
     private func signers(of tree: TargetTree) -> [MetadataRole: SignatureHistory] {
         let own = SignatureHistory(of: .targets, under: roots)
         var signers = Dictionary(
-            (tree.chain.targets.delegations?.all ?? []).map { ($0.role, SignatureHistory($0.trust)) }
+            tree.chain.targets.allDelegations.map { ($0.role, SignatureHistory($0.trust)) }
         ) { first, _ in first }
         for role in tree.targetsRoles.map(\.document.role) where role.listsOwnPacks { signers[role] = own }
         signers[.snapshot] = SignatureHistory(of: .snapshot, under: roots)

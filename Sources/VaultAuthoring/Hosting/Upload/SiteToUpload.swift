@@ -235,7 +235,7 @@ extension SiteToUpload {
     }
 
     private func isSigned(_ found: UnverifiedMetadata) -> Bool {
-        let delegations = (tree.chain.targets.delegations?.all ?? []).filter {
+        let delegations = tree.chain.targets.allDelegations.filter {
             $0.role == found.document.role
         }
         return roots.contains { $0.trust(in: found.document.role.type).isMet(by: found) }

@@ -127,7 +127,7 @@ public struct SiteUpload: Sendable {
 
     /// Packs before what lists them, so that what a killed upload leaves is still found by the next one.
     private func remove(
-        _ removals: [UploadReport.File], of work: UploadWork, scratch: FilePath
+        _ removals: [SiteFile], of work: UploadWork, scratch: FilePath
     ) async throws(VaultError) {
         guard !removals.isEmpty else { return }
         let last = scratch.appending("last")
@@ -140,9 +140,7 @@ public struct SiteUpload: Sendable {
         for part in [files.filter { $0.hasPrefix("targets/") }, files.filter { $0.hasPrefix("metadata/") }]
         where !part.isEmpty {
             try await destination.remove(part)
-            #if DEBUG
-                FailPoint.reach("upload")
-            #endif
+            FailPoint.reach("upload")
         }
         let left = try await destination.sizes()
         let rest = files.filter { left[$0] != nil }
@@ -222,13 +220,13 @@ struct UploadWork {
     /// Bytes.
     var sent: UInt64 = 0
     /// What the destination loses at last.
-    var removals: [UploadReport.File] = []
+    var removals: [SiteFile] = []
 
     private var all: [UploadItem] { packs + metadata + (timestamp.map { [$0] } ?? []) + lastRoots }
 
     func report(isDryRun: Bool) -> UploadReport {
         UploadReport(
-            destination: destination, files: all.map { UploadReport.File(path: $0.path, length: $0.length) },
+            destination: destination, files: all.map { SiteFile(path: $0.path, length: $0.length) },
             removed: removals, version: version, earlierVersion: earlier, isDryRun: isDryRun,
             warnings: warnings)
     }
@@ -242,9 +240,7 @@ struct UploadWork {
         for part in Self.parts(of: items) {
             let files = part.map(\.path)
             try await destination.write(files, from: folder, part[0].writing)
-            #if DEBUG
-                FailPoint.reach("upload")
-            #endif
+            FailPoint.reach("upload")
             let wrong = try await destination.differing(files, from: folder)
             guard wrong.isEmpty else {
                 throw VaultError(
@@ -287,18 +283,11 @@ struct UploadWork {
 
 /// What an upload sent, or would send.
 public struct UploadReport: Sendable {
-    public struct File: Sendable {
-        /// Relative to the site.
-        public let path: String
-        /// In bytes.
-        public let length: UInt64
-    }
-
     public let destination: String
     /// In the order in which they are sent.
-    public let files: [File]
+    public let files: [SiteFile]
     /// What was removed at the destination, or would be.
-    public let removed: [File]
+    public let removed: [SiteFile]
     /// Of the timestamp that is uploaded.
     public let version: Int64
     /// Of the timestamp that was at the destination; nil for a first upload.
