@@ -42,7 +42,8 @@ public enum VaultKeyFile {
         let text = try ring.jwkSet()
         guard let passphrase else { return try text.withBytes(put) }
         let secret = try passphrase.passphrase(for: purpose)
-        try put(EncryptedKeyFile.seal(text, with: secret, iterations: iterations).span)
+        let sealed = try EncryptedKeyFile.seal(text, with: secret, iterations: iterations)
+        try put(sealed.span)
     }
 
     /// Writes all keys of a ring in the form of another key file: encrypted with its passphrase, if that file is encrypted.
