@@ -14,7 +14,7 @@ final class StaticSite: Sendable {
 
     init(_ root: consuming Folder, _ conditions: NetworkConditions = NetworkConditions()) {
         truncation = conditions.truncation
-        oldTimestamp = conditions.isStale ? try? Self.open(Self.timestamp, in: root) : nil
+        oldTimestamp = conditions.isStale ? (try? Self.open(Self.timestamp, in: root)) : nil
         self.root = root
     }
 

@@ -1,5 +1,5 @@
 public import SealedPack
-import Synchronization
+import SystemPackage
 public import UpdateFramework
 public import VaultBase
 import VaultFileSystem

@@ -3,6 +3,7 @@ import UpdateFramework
 import VaultBase
 import VaultFileSystem
 import VaultSite
+import VaultTransport
 
 extension EarlierListings {
     /// The listed files that are there, and a note of each other one. Files of a host can't be listed: there only the newest metadata

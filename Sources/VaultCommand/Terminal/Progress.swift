@@ -13,13 +13,13 @@ final class ProgressBar {
 
     /// Begins the only work of a command; the result is called with the bytes that are done.
     func begin(_ name: String, of total: UInt64) -> (UInt64) -> Void {
-        let show = { [self] (done: UInt64) in
+        let note = { [self] (done: UInt64) in
             show(
                 ByteProgress(total: total, done: done), of: Activity(name: name),
                 fraction: total > 0 ? Double(done) / Double(total) : nil)
         }
-        show(0)
-        return show
+        note(0)
+        return note
     }
 
     /// The progress of a run over several packs or files.
@@ -41,7 +41,7 @@ final class ProgressBar {
         ProgressOutput.show(activity, measure, fraction: fraction)
         let now = ContinuousClock.now
         guard let start else {
-            (start, next) = (now, now + .seconds(1))
+            (self.start, next) = (now, now + .seconds(1))
             return
         }
         guard isBar, now >= next else { return }
