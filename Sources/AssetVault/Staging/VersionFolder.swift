@@ -91,7 +91,7 @@ struct VersionFolder: ~Copyable {
         }
         var damaged: [String] = []
         for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
-        let trees = try removeArrivingTrees(except: begun)
+        let trees = try removeArrivingTrees(except: record.begun)
         try folder.discardStoreEntries(
             except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile, $0.places] } + needed + damaged
                 + trees)
