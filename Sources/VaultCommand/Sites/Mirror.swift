@@ -91,7 +91,7 @@ extension MirrorReport: Report {
             .number("earlierTimestamp") { $0.earlierVersion }.orNull, .text("folder") { $0.folder },
             .flag("dryRun") { $0.isDryRun }, .number("files") { $0.files.count },
             .number("verified") { $0.keptCount }, .number("bytes") { $0.fetchedBytes },
-            .table("fetched", [.text("path") { $0.path }, .number("length") { $0.length }]) { $0.files },
+            .table("fetched", SiteFile.columns) { $0.files },
             .table("removed", [.text("path", "removed  %") { $0.path }, .number("length") { $0.length }]) {
                 $0.pruned?.removals ?? []
             },

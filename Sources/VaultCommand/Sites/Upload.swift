@@ -82,13 +82,9 @@ extension UploadReport: Report {
             .text("destination") { $0.destination }, .flag("dryRun") { $0.isDryRun },
             .number("files") { $0.files.count }, .number("bytes") { $0.length },
             .number("removedBytes") { $0.removedLength },
-            .table("sent", Self.fileColumns) { $0.files }, .table("removed", Self.fileColumns) { $0.removed },
+            .table("sent", SiteFile.columns) { $0.files }, .table("removed", SiteFile.columns) { $0.removed },
             .texts("warnings") { $0.warnings.map(\.worded) },
         ]
-    }
-
-    private static var fileColumns: [Column<File>] {
-        [.text("path") { $0.path }, .number("length") { $0.length }]
     }
 
     private var removal: String? {
@@ -106,4 +102,8 @@ extension UploadReport: Report {
     private var before: String {
         earlierVersion.map { $0 == version ? "as before" : "after \($0)" } ?? "the first one"
     }
+}
+
+extension SiteFile {
+    static var columns: [Column<Self>] { [.text("path") { $0.path }, .number("length") { $0.length }] }
 }
