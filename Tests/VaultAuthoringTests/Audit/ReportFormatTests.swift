@@ -23,7 +23,7 @@ import VaultSite
             of: hostile, failing: VaultError(.corrupt, hostile, at: hostile, remedy: hostile))
         report.host = HostReport(
             findings: [.warning("weak-etag", hostile, at: hostile, remedy: hostile)])
-        var pack = AuditedPack(place: hostile)
+        var pack = AuditedPack(place: hostile, of: nil)
         (pack.length, pack.pieceCount, pack.damagedPieces) = (100, 9, [0, 3, 4])
         pack.findings = [.damaged(hostile, at: hostile, remedy: hostile)]
         report.append(pack)
