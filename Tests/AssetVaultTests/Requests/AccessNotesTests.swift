@@ -6,7 +6,7 @@ import VaultFileSystem
 @testable import AssetVault
 
 /// What requests have in access, as other processes read it.
-@Suite(.timeLimit(.minutes(1))) struct AccessNotesTests {
+@Suite(.timeLimit(.minutes(5))) struct AccessNotesTests {
     /// While a note is replaced, at every moment it says what is in access.
     @Test func aNoteIsReplaced() async throws {
         let scratch = try ScratchFolder(in: "/dev/shm")
