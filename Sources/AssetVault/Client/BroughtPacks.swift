@@ -1,9 +1,9 @@
 import SealedPack
 import VaultBase
 
-/// The packs that downloaders have brought to a store, or are downloading. Another user may have written their files, so a pack
-/// appears only if exactly it is listed by metadata that the app verified, or by a downloader's that pass the same verification.
-/// The records only name the digest that arrives. Nothing is changed.
+/// The packs that downloaders have brought to a store, or are downloading. A downloader may run as another user, so a
+/// pack is reported only if its digest is listed by metadata that the app verified, or by the downloader's metadata if they pass the same
+/// verification. The records only name the digest that arrives. Nothing is changed.
 struct BroughtPacks {
     let site: StoredSite
     private var store: StoreAccess { site.store }

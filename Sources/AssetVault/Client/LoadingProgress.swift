@@ -21,7 +21,7 @@ public struct LoadingProgress: Sendable, Hashable {
 
     /// The packs that were missing.
     public private(set) var packs: [PackID: Part] = [:]
-    /// Bytes that were downloaded.
+    /// Bytes of these packs that are here, those of earlier downloads included.
     public private(set) var bytes: UInt64 = 0
     /// Bytes in all.
     public private(set) var total: UInt64 = 0
@@ -29,7 +29,7 @@ public struct LoadingProgress: Sendable, Hashable {
     public private(set) var fraction = 0.0
     private let policies: Set<PackPolicy>
 
-    /// - Parameter policies: the packs that count; all where none is named.
+    /// - Parameter policies: the policies of the packs that count; by default all.
     public init(of policies: Set<PackPolicy> = Set(PackPolicy.allCases)) { self.policies = policies }
 
     /// Adds an update; they must come in their order. Returns itself.
@@ -142,7 +142,7 @@ final class LoadingTracker: Sendable {
     /// The attempt brought no access; another one may follow.
     func fail() { state.change { $0.isUnderWay = false } }
 
-    /// The access has begun: nothing is missing. Where no attempt is under way it began without downloads, and ends the next one.
+    /// The access has begun: nothing is missing. If no attempt is under way, it began without downloads, and counts as one more attempt.
     func succeed() {
         state.change { state in
             if !state.isUnderWay { state.begin() }

@@ -32,7 +32,8 @@ public enum StatusUpdate: Sendable, Equatable {
     /// The pack stays out of use until another pack of its set is here, which failed, waits for its key or was not downloaded. A final
     /// update follows; an earlier version stays in use.
     case awaitingSet(PackID, missing: PackID)
-    /// The pack is staged as far as possible: loaded, or waiting for its key.
+    /// The work on the pack has ended without a failure, in this state: loaded, waiting for its key or its set, or absent (not downloaded, or
+    /// purged).
     case finished(PackID, PackState)
     case failed(PackID, VaultError)
 
@@ -89,8 +90,8 @@ public enum StatusUpdate: Sendable, Equatable {
 /// Receives updates.
 typealias Observer = @Sendable (StatusUpdate) -> Void
 
-/// Updates since the sequence was made, for one reader: those of each pack in their order. A slow reader misses progress and
-/// superseded final updates.
+/// Updates since the sequence was made, for one reader: those of each pack in their order. A slow reader misses progress, and
+/// superseded final updates with all before them.
 public struct StatusUpdates: AsyncSequence, Sendable {
     private let subscription: Subscription
 
@@ -181,7 +182,7 @@ struct UnreadUpdates: Sendable {
             own.removeLast()
             update = merged
         }
-        // Drop superseded final updates.
+        // A new final update supersedes the earlier one and all that led to it.
         if update.isEnd, let end = own.lastIndex(where: \.isEnd) { own.removeSubrange(...end) }
         own.append(update)
         updates[update.id] = own

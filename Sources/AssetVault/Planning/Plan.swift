@@ -65,7 +65,7 @@ struct Plan: Sendable {
         _ pack: PackManifest, from stored: StoredPack, on trigger: PlanTrigger, isNamed: Bool,
         _ limits: inout PlanLimits
     ) {
-        let need = PackNeed(of: pack, from: stored, isAsked: isNamed || trigger.asksForAll)
+        let need = PackNeed(of: pack, from: stored, isAsked: trigger.isRequest)
         let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: trigger)
         let precedence = DownloadPrecedence(of: priority, hasFailed: stored.hasFailed)
         // Essential packs are needed at once, and callers wait for requested packs.
@@ -149,7 +149,7 @@ enum PackNeed {
     case transfer(StoredFile.Stage)
     case download(PlannedDownload.Reason)
 
-    /// - Parameter isAsked: whether the app requests on-demand packs.
+    /// - Parameter isAsked: whether the app asks for the pack, by name or with all.
     init(of pack: PackManifest, from stored: StoredPack, isAsked: Bool) {
         guard isAsked || !stored.isUnwanted else {
             self = .nothing
@@ -212,7 +212,7 @@ enum PackPriority: Int, Sendable, Comparable, CaseIterable {
         self =
             switch pack.offer.policy {
             case _ where isNamed: .foreground
-            case .essential: trigger.allowsEssentialDownloads && !hasFailed ? .essential : .lateEssential
+            case .essential: trigger.isBeforeFirstUse && !hasFailed ? .essential : .lateEssential
             case .prefetch: .prefetch
             case .onDemand: .onDemand
             }

@@ -51,7 +51,7 @@ extension PlanInput {
         }
     }
 
-    /// The plan, within the metered allowance. If whole packs would exceed that, their indexes are fetched first, because an update
+    /// The plan, within the metered allowance. If whole packs would exceed that, their tails are fetched first, because an update
     /// may need few pieces.
     func affordablePlan(
         for offers: [LocatedPack], by stager: PackStager
@@ -63,7 +63,7 @@ extension PlanInput {
         let offers = offers.byID
         var limited = self
         limited.policy.meteredAllowance = allowance
-        // The indexes count as well, up to the whole allowance.
+        // The tails count as well, up to the whole allowance.
         var left = allowance
         var begun: [PackManifest] = []
         for offer in plan.downloads.compactMap({ offers[$0.pack.id] }) where offer.pack.tailLength <= left {

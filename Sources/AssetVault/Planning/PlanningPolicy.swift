@@ -68,21 +68,18 @@ enum PlanTrigger: Sendable {
         if case .downloader(.install) = self { true } else { false }
     }
 
-    /// Whether essential packs get their own priority and limits: before the first use, so never in the app itself.
-    var allowsEssentialDownloads: Bool {
+    /// Whether the app was not used since it was installed or replaced: only then do essential packs get the priority ``PackPriority/essential``.
+    var isBeforeFirstUse: Bool {
         switch self {
         case .downloader(.install), .downloader(.update): true
         case .downloader(.periodic), .app: false
         }
     }
 
-    /// Whether the app requests on-demand packs.
-    var asksForAll: Bool {
-        if case .app(.all) = self { true } else { false }
+    /// Whether the app asks for these packs: by name, or for all. Then removed packs and those whose key is missing are downloaded, too.
+    var isRequest: Bool {
+        if case .app(.all) = self { true } else { named != nil }
     }
-
-    /// Whether a removed pack is requested again.
-    var isRequest: Bool { named != nil || asksForAll }
 
     /// The packs that the app waits for; nil when it names none.
     var named: Set<PackID>? {

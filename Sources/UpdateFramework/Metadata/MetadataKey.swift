@@ -15,7 +15,7 @@ public struct MetadataKey: Sendable, Hashable {
         id = MetadataKeyID(SHA256.hash(JSONValue.object(json).canonical().span).hex)
     }
 
-    /// Nil for unsupported kinds of keys, which can't sign anything here.
+    /// Nil for a malformed key or an unsupported kind: signatures of such keys do not count.
     init?(_ id: MetadataKeyID, parsing value: JSONValue) {
         guard case .object(let json) = value, case .string(let type)? = json["keytype"],
             case .string(let scheme)? = json["scheme"], case .object(let values)? = json["keyval"],

@@ -2,7 +2,7 @@ public import SystemPackage
 public import VaultBase
 import VaultFileSystem
 
-/// The root of trust: it names the keys of all roles, its own included (TUF section 4.3).
+/// The root of trust: it names the keys of the top-level roles, its own included (TUF section 4.3).
 public struct VerifiedRoot: VerifiedMetadata {
     public let document: MetadataDocument
     /// Whether file names at the host contain the version or hash (TUF section 6.2).

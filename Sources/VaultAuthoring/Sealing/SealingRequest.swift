@@ -50,7 +50,8 @@ public struct SealingResult: Sendable {
 
 extension SealingRequest {
     /// Seals `source` into `output`, front to back; equal content, request and key give equal bytes. Pieces are
-    /// compressed, encrypted and hashed on all cores. Throws `.usage` for an impossible request, `.io`.
+    /// compressed, encrypted and hashed on all cores. Throws `.usage` for an impossible request, `.key` if the previous pack has another
+    /// content key, and `.io`.
     public func seal(
         _ source: borrowing SourceFolder, into output: OpenFileReference,
         progress: (UInt64) -> Void = { _ in }

@@ -24,11 +24,11 @@ struct PlanPage {
     }
 
     private func details(_ level: Page.Level) -> [String] {
-        let count = report.findings.count
+        let all = report.findings.count.counting("finding")
         let findings =
             switch level {
-            case .error: "There are errors: \(count.counting("finding"))."
-            case .warning: "There are warnings: \(count.counting("finding"))."
+            case .error: "There are errors among \(all)."
+            case .warning: "There are warnings among \(all)."
             case .good, .note: "Nothing keeps this release from going out."
             }
         let teams = report.plan.hasTeams ? ["Tags and devices are counted without the packs of teams."] : []
@@ -45,7 +45,7 @@ struct PlanPage {
                 Page.Figure(
                     name: "Update",
                     value: sizes.hasEarlier ? sizes.update.map(Bar.size) ?? "unknown" : "none before",
-                    detail: "download of the costliest device"),
+                    detail: "for the device that downloads most"),
                 Page.Figure(name: "Upload", value: Bar.size(sizes.upload), detail: "new files"),
             ]
         }

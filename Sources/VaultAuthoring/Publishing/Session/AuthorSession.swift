@@ -95,7 +95,7 @@ struct AuthorSession {
         retiredKeys = try published.retiredKeys()
     }
 
-    /// The vault's own.
+    /// The vault keys that were given, else the vault's own: packs without an audience are sealed for these.
     var vaultKeys: any KeyProvider { request.keys ?? vault.ownKeys }
 
     /// Warnings about the published state.
