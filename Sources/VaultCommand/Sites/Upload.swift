@@ -23,8 +23,9 @@ struct Upload: LongCommand {
 
             Exit code 76: the site does not verify, or it is older than what the host has: publish again \
             with --against. 75: another publisher has taken a version's number, or uploads at the same time: \
-            publish again with --against, too. 65: a file of the site is damaged or missing. 69: the host or \
-            the tool fails, or what was sent does not read back.
+            publish again with --against, too. 65: a file of the site is damaged or missing, or the \
+            destination's metadata are damaged. 69: the host or the tool fails, or what was sent does not \
+            read back.
 
             EXAMPLE
               assetvault upload my-game/site /srv/game

@@ -11,15 +11,14 @@ final class ProgressBar {
     private var next = ContinuousClock.now
     private var hasDrawn = false
 
-    /// Begins the only work of a command; the result is called with the bytes that are done.
+    /// Begins the only work of a command, and its time; the result is called with the bytes that are done.
     func begin(_ name: String, of total: UInt64) -> (UInt64) -> Void {
-        let note = { [self] (done: UInt64) in
+        startTime()
+        return { [self] done in
             show(
                 ByteProgress(total: total, done: done), of: Activity(name: name),
                 fraction: total > 0 ? Double(done) / Double(total) : nil)
         }
-        note(0)
-        return note
     }
 
     /// The progress of a run over several packs or files.
@@ -39,15 +38,17 @@ final class ProgressBar {
         _ measure: ByteProgress, of activity: Activity, fraction: Double?, drawing whole: ByteProgress? = nil
     ) {
         ProgressOutput.show(activity, measure, fraction: fraction)
+        guard let start else { return startTime() }
         let now = ContinuousClock.now
-        guard let start else {
-            (self.start, next) = (now, now + .seconds(1))
-            return
-        }
         guard isBar, now >= next else { return }
         next = now + .milliseconds(100)
         hasDrawn = true
         Console.redraw("\(activity.label) \((whole ?? measure).shown(after: (now - start) / .seconds(1)))")
+    }
+
+    private func startTime() {
+        let now = ContinuousClock.now
+        (start, next) = (now, now + .seconds(1))
     }
 
     /// Clears the line.

@@ -53,26 +53,47 @@ extension MetadataAfterUpload {
 
     /// Throws `busy` where the site has other content under a number that the destination's newest state lists: it does not
     /// continue that state, even if its own version numbers are higher.
-    func requireDescent(from seen: SeenMetadata) throws(VaultError) {
+    func requireDescent(from seen: SeenMetadata, under roots: [VerifiedRoot]) throws(VaultError) {
         let snapshot = MetadataRole.snapshot.hostedName(version: seen.timestamp.snapshot.version)
         for name in [snapshot] + (seen.snapshot?.hostedNames ?? []) {
             guard let role = MetadataFileName(hostedName: name)?.role,
                 role == .snapshot || role.listsOwnPacks
             else { continue }
-            try requireSameBeginning(name, role)
+            try requireSameBeginning(name, role) { found in
+                roots.contains { $0.trust(in: role.type).isMet(by: found) }
+            }
         }
     }
 
-    /// Throws if the destination has other content under this name. Accepts the same content, or its beginning: an interrupted upload
-    /// leaves a beginning, and this upload replaces it.
-    func requireSameBeginning(_ name: String, _ role: MetadataRole) throws(VaultError) {
+    /// Accepts the same content at the destination, or its beginning: an interrupted upload leaves a beginning, and this upload replaces
+    /// it. Throws `busy` for signed content of another publisher, and `corrupt` for what nobody has signed.
+    func requireSameBeginning(
+        _ name: String, _ role: MetadataRole, isSigned: (UnverifiedMetadata) -> Bool
+    ) throws(VaultError) {
+        guard let theirs = try otherContent(of: name, role) else { return }
+        let place = destination.place(of: "metadata/\(name)")
+        if let found = try? UnverifiedMetadata(parsing: theirs, as: role, place: place), isSigned(found) {
+            throw RollbackCheck.taken(name, at: place)
+        }
+        throw VaultError(
+            .corrupt,
+            "the destination's file is damaged: its content is not the site's, and has no valid signature",
+            at: place, remedy: "remove it there, then upload again")
+    }
+
+    func requireSameRoot(_ name: String) throws(VaultError) {
+        guard try otherContent(of: name, .root) != nil else { return }
+        throw VaultError(
+            .untrusted, "the destination has another root under this number: it is another site's",
+            at: destination.place(of: "metadata/\(name)"),
+            remedy: "check the destination; a root is never replaced")
+    }
+
+    /// Nil where either has no such file, or the destination has the site's content or its beginning.
+    private func otherContent(of name: String, _ role: MetadataRole) throws(VaultError) -> [UInt8]? {
         guard let ours = try site.metadata(named: name, limit: role.sizeLimit),
             let theirs = try hosted.metadata(named: name, limit: role.sizeLimit), !ours.starts(with: theirs)
-        else { return }
-        let place = destination.place(of: "metadata/\(name)")
-        guard role == .root else { throw RollbackCheck.taken(name, at: place) }
-        throw VaultError(
-            .untrusted, "the destination has another root under this number: it is another site's", at: place,
-            remedy: "check the destination; a root is never replaced")
+        else { return nil }
+        return theirs
     }
 }

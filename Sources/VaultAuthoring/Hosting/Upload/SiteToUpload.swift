@@ -35,7 +35,7 @@ struct SiteToUpload {
     private var earlierMetadata: [MetadataFileName] = []
 
     /// - Throws: `untrusted` for a site that does not verify, or is older than the destination's; `busy` where another publisher has
-    ///   taken a number; `corrupt` for one that is incomplete.
+    ///   taken a number; `corrupt` for one that is incomplete, and for damaged metadata of the destination.
     init(
         in folder: FilePath, to destination: any UploadDestination, hosted: inout HostedMetadata,
         pinnedRoot: VerifiedRoot?, now: UTCTime
@@ -48,7 +48,7 @@ struct SiteToUpload {
 
         let hostedRoots = try metadata.unbroken(hosted.roots)
         try await hosted.fetch([MetadataRole.timestamp.fileName] + hostedRoots.map(\.hostedName))
-        for root in hostedRoots { try metadata.requireSameBeginning(root.hostedName, .root) }
+        for root in hostedRoots { try metadata.requireSameRoot(root.hostedName) }
         guard let roots = try await RootHistory(fromFirstRootOf: metadata)?.roots, let newest = roots.last
         else {
             throw VaultError(
@@ -68,7 +68,7 @@ struct SiteToUpload {
         let age = try RollbackCheck(of: own, after: seen, under: roots, at: destination)
         try age?.requireNotOlder()
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
-        if let seen, age?.isOfPresentKeys == true { try metadata.requireDescent(from: seen) }
+        if let seen, age?.isOfPresentKeys == true { try metadata.requireDescent(from: seen, under: roots) }
 
         let pin = pinnedRoot ?? roots.first
         tree = try await TargetTree.verifying(metadata, pinnedRoot: pin, now: now)
@@ -195,7 +195,7 @@ extension SiteToUpload {
                 writes.append((name, .new))
                 continue
             }
-            try metadata.requireSameBeginning(hostedName, role)
+            if role != .root { try metadata.requireSameBeginning(hostedName, role, isSigned: isSigned) }
             // The beginning of ours is what an interrupted upload left.
             if try hosted.folder.metadata(named: hostedName, limit: role.sizeLimit) != ours {
                 writes.append((name, .repairing))
