@@ -1,5 +1,4 @@
 public import SealedPack
-import SystemPackage
 public import UpdateFramework
 public import VaultBase
 import VaultFileSystem
@@ -79,15 +78,15 @@ extension VaultStore {
     public func purge(
         until free: UInt64?, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> [PurgeablePack] {
-        try await remove(until: free, onUpdate: onUpdate) { (space, priorities) throws(VaultError) in
-            try space.purgeablePacks(by: priorities, on: layout.permanent)
-        }
+        try await remove(until: free, onUpdate: onUpdate) { { _, record in record.purgeReason } }
     }
 
-    /// Removes the packs that the body gives, in their order, until so many bytes are free. The body runs under the store's lock.
+    /// Removes packs in their order, until so many bytes are free.
+    ///
+    /// - Parameter reasons: called once the store is recovered; gives the reason to remove a pack, or nil.
     private func remove(
         until free: UInt64?, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in },
-        _ packs: (DiskSpace, PreservationPriorities) throws(VaultError) -> [PurgeablePack]
+        _ reasons: () async throws(VaultError) -> (PackID, PackRecord) -> PurgeablePack.Reason?
     ) async throws(VaultError) -> [PurgeablePack] {
         guard try hasStore else { return [] }
         let store = storeAccess
@@ -95,9 +94,11 @@ extension VaultStore {
         let mark = try store.unfinishedWork.begin()
         defer { withExtendedLifetime(mark) {} }
         let space = DiskSpace(store: store, observer: { [self] in onUpdate(shown($0)) })
+        let reason = try await reasons()
         let priorities = try await PreservationPriorities(of: store, choosing: choice)
         return try await store.withLock { () throws(VaultError) in
-            try space.remove(packs(space, priorities), until: free, on: layout.permanent).map(shown)
+            let packs = try space.unusedPacks(by: priorities, on: layout.permanent, reason: reason)
+            return try space.remove(packs, until: free, on: layout.permanent).map(shown)
         }
     }
 }
@@ -108,30 +109,19 @@ extension VaultStore {
     /// that are not purgeable. Empty if the stored metadata are incomplete: a missing role may list them.
     package func withdrawnPacks() async throws(VaultError) -> [PurgeablePack] {
         guard try hasStore else { return [] }
-        let ids = try await withdrawnIDs()
+        let reason = try await withdrawal()
         let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
-        return try DiskSpace(store: storeAccess).packs(withdrawn: ids, by: priorities, on: layout.permanent)
-            .map(shown)
+        return try DiskSpace(store: storeAccess)
+            .unusedPacks(by: priorities, on: layout.permanent, reason: reason).map(shown)
     }
 
     /// Removes ``withdrawnPacks()``. They come back without being asked for if the site lists them again. Returns what was removed.
     package func purgeWithdrawn() async throws(VaultError) -> [PurgeablePack] {
-        guard try hasStore else { return [] }
-        let ids = try await withdrawnIDs()
-        return try await remove(until: nil) { (space, priorities) throws(VaultError) in
-            try space.packs(withdrawn: ids, by: priorities, on: layout.permanent)
-        }
+        try await remove(until: nil, withdrawal)
     }
 
-    private func withdrawnIDs() async throws(VaultError) -> Set<PackID> {
-        Set(try await status().filter { $0.availability == .obsolete }.map(\.listedID))
-    }
-}
-
-extension DiskSpace {
-    fileprivate func packs(
-        withdrawn ids: Set<PackID>, by priorities: PreservationPriorities, on folder: FilePath
-    ) throws(VaultError) -> [PurgeablePack] {
-        try unusedPacks(by: priorities, on: folder) { id, _ in ids.contains(id) ? .withdrawn : nil }
+    private func withdrawal() async throws(VaultError) -> (PackID, PackRecord) -> PurgeablePack.Reason? {
+        let ids = Set(try await status().filter { $0.availability == .obsolete }.map(\.listedID))
+        return { id, _ in ids.contains(id) ? .withdrawn : nil }
     }
 }

@@ -18,6 +18,7 @@ extension TrustChain {
         earlier.teamDelegations == teamDelegations && earlier.ownTrusts.isSubset(of: ownTrusts)
     }
 
+    /// The delegations to teams, in their order; the site's own roles are left out.
     public var teamDelegations: [Delegation] {
         targets.allDelegations.filter { !OwnRoles.contains($0.role) }
     }

@@ -24,11 +24,11 @@ struct PlanPage {
     }
 
     private func details(_ level: Page.Level) -> [String] {
-        let all = report.findings.count.counting("finding")
+        let count = report.findings.count
         let findings =
             switch level {
-            case .error: "There are errors among \(all)."
-            case .warning: "There are warnings among \(all)."
+            case .error: "There are errors. Findings in all: \(count)."
+            case .warning: "There are warnings. Findings in all: \(count)."
             case .good, .note: "Nothing keeps this release from going out."
             }
         let teams = report.plan.hasTeams ? ["Tags and devices are counted without the packs of teams."] : []
