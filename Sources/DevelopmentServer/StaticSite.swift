@@ -86,12 +86,13 @@ final class StaticFile: Sendable {
         name.suffix(5).elementsEqual(".json".utf8) ? "application/json" : "application/octet-stream"
     }
 
-    /// Names that begin with a SHA-256 never change their content; all others must be revalidated.
+    /// Files whose names begin with a SHA-256 or, of metadata, with a version never change; all others must be revalidated.
     var cacheControl: String {
         let stem = name.prefix { $0 != UInt8(ascii: ".") }
+        let isVersion = !stem.isEmpty && stem.allSatisfy { (0x30...0x39).contains($0) }
         let isDigest =
             stem.count == 64 && stem.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-        return isDigest ? "public, max-age=31536000, immutable" : "no-cache"
+        return isDigest || isVersion ? "public, max-age=31536000, immutable" : "no-cache"
     }
 
     /// At most `count` bytes from `offset`; fewer only at the end of the file.

@@ -10,9 +10,11 @@ struct AssetVaultCommand: AsyncParsableCommand {
         abstract: "Seals asset packs before they are hosted, and fetches, verifies and opens them.",
         discussion: """
             EXAMPLE
-              assetvault keygen -o vault.jwks
-              assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
-              assetvault open level-one.avpack -o opened --keys file:vault.jwks
+              assetvault init my-game
+              assetvault publish my-game --pack levels/one=assets/one
+              assetvault upload my-game/site remote:bucket/game
+              assetvault fetch https://cdn.example.com/game --store store \
+                --trust my-game/trusted-root.json --keys file:my-game/keys/vault.jwks
             """,
         version: release,
         groupedSubcommands: [

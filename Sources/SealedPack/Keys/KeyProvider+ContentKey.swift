@@ -69,9 +69,13 @@ extension VaultError {
                 .key, "no slot contains this pack's key", at: place,
                 remedy: "use the manifest or site that contains its slots")
         }
-        let others = given.map { $0.isEmpty ? "; none was given" : "; given were \(list($0))" } ?? ""
+        let others = given.map { $0.isEmpty ? " (no key was given)" : " (given: \(list($0)))" } ?? ""
+        let ids = slots.map(\.keyID)
+        let wanted =
+            ids.count == 1
+            ? "the key \(list(ids)), which was not given" : "the keys \(list(ids)), none of which was given"
         return VaultError(
-            .key, "it is sealed for \(list(slots.map(\.keyID))), and no such key was given\(others)",
+            .key, "it is sealed for \(wanted)\(others)",
             at: place, remedy: "give a key that it is sealed for")
     }
 

@@ -27,7 +27,8 @@ extension VaultError {
     static func inconsistentMetadata(_ problem: String, at place: String) -> VaultError {
         VaultError(
             .untrusted, problem, at: place,
-            remedy: "the host may be mixing states or still uploading; try again later",
+            remedy:
+                "an upload may be under way: try again later; if it stays so, the site's owner must upload again",
             code: "mixed-metadata")
     }
 

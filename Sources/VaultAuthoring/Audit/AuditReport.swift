@@ -160,8 +160,14 @@ extension VaultError {
     /// that the host, which answers, does not have them.
     func asDamage(in site: Site) -> VaultError {
         guard site.location.path != nil else {
-            guard ["missing-metadata", "missing-root"].contains(code) else { return self }
-            return VaultError(.notHosted, problem, at: place, remedy: remedy, code: code)
+            switch code {
+            case "missing-metadata", "missing-root":
+                return VaultError(.notHosted, problem, at: place, remedy: remedy, code: code)
+            case "mixed-metadata":
+                let remedy = "an upload may be under way: audit again later, or upload the site again"
+                return with(remedy: remedy)
+            default: return self
+            }
         }
         let remedy = "repair it from a host of the site"
         let hint = Hint.repairingSite(folder: site.location.description)

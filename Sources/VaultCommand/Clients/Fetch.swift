@@ -78,7 +78,7 @@ struct Fetch: LongCommand {
     @Flag(
         help:
             """
-            Print JSON: what the store holds afterwards, as 'status' does; \
+            Print JSON: what the store holds afterwards, as 'status' does, and which packs no key opens; \
             with --dry-run what would be downloaded.
             """
     )
@@ -128,26 +128,33 @@ struct Fetch: LongCommand {
             }
             if strict, let error = shown.locked.first?.error { throw error }
         }
-        if json { try await StatusReport(of: store.layout).answer(asJSON: true) }
+        if json {
+            try await StatusReport(of: store.layout, locked: shown.locked.map(\.error)).answer(asJSON: true)
+        }
         try result.get()
         try keys.warnOfMissingFiles()
-        if shown.hasPrintedNothing { try await explainEmptyFetch(others.withLock { $0 }) }
+        if shown.hasPrintedNothing, let other = others.withLock({ $0.first }) {
+            let line = GivenCommand.line(adding: ["--channel", other.name])
+            let names = others.withLock { $0.map(\.name) }.listed(upTo: 8)
+            Console.note("nothing to fetch: the channel lists no pack; those that do: \(names): \(line)")
+        } else if !all, ids.isEmpty, tags.isEmpty {
+            try await explainLeftOut(isEmpty: shown.hasPrintedNothing)
+        }
     }
 
-    /// - Parameter others: channels that list packs where the followed one lists none.
-    private func explainEmptyFetch(_ others: [Channel]) async throws(VaultError) {
-        if let other = others.first {
-            let line = GivenCommand.line(adding: ["--channel", other.name])
-            return Console.note(
-                "nothing to fetch: the channel lists no pack; those that do: \(others.map(\.name).listed(upTo: 8)): \(line)"
+    /// Which packs a fetch without IDs and tags leaves out.
+    private func explainLeftOut(isEmpty: Bool) async throws(VaultError) {
+        let everything = GivenCommand.line(adding: ["--all"])
+        let removed = try await VaultStore(store.layout).status().filter(\.isRemoved).map(\.id.description)
+        if !removed.isEmpty {
+            Console.note(
+                "left out: packs that were removed from this store (\(removed.listed(upTo: 8))) come back when they are named; for all: \(everything)"
+            )
+        } else if isEmpty {
+            Console.note(
+                "nothing to fetch: the site lists no essential or prefetch pack; for all others: \(everything)"
             )
         }
-        let removed = try await VaultStore(store.layout).status().filter(\.isRemoved).map(\.id.description)
-        let reason =
-            removed.isEmpty
-            ? "the site lists no essential or prefetch pack; for all others: "
-            : "packs were removed from this store (\(removed.listed(upTo: 8))) and come back when they are named; for all: "
-        Console.note("nothing to fetch: \(reason)\(GivenCommand.line(adding: ["--all"]))")
     }
 
     private func reportCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {

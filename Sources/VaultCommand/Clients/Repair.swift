@@ -167,9 +167,10 @@ extension RepairReport: Report {
 
     private var verdict: String {
         let sound = soundCount.counting("file")
+        let fetched = fetchedBytes > 0 ? ", \(fetchedBytes.counting("byte")) fetched" : ""
         if !failures.isEmpty { return "\(sound) sound, \(failures.count) still damaged or missing" }
         return repaired.isEmpty
             ? "\(sound) sound, no damage was found"
-            : "\(repaired.count) repaired, \(fetchedBytes.counting("byte")) fetched; \(sound) needed no repair"
+            : "\(repaired.count) repaired\(fetched); \(sound) needed no repair"
     }
 }

@@ -7,15 +7,21 @@ struct StatusReport: Report {
     let packs: [PackStatus]
     /// The JSON member and the IDs of the packs that the command changed.
     private let changed: (name: String, ids: [PackID])?
+    /// Why packs could not be opened by the command; nil for commands that open none.
+    private let locked: [VaultError]?
 
-    init(of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil) async throws(VaultError) {
+    init(
+        of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil, locked: [VaultError]? = nil
+    ) async throws(VaultError) {
         packs = try await VaultStore(layout).status()
-        self.changed = changed
+        (self.changed, self.locked) = (changed, locked)
     }
 
     var columns: [Column<Self>] {
         let packs = Column<Self>.table("packs", PackStatus.columns) { $0.packs }
+        let locked = Column<Self>.table("locked", Finding.columns) { $0.locked?.map { Finding($0) } }
         return [packs] + (changed.map { changed in [.texts(changed.name) { _ in changed.ids }] } ?? [])
+            + [locked.onlyJSON]
     }
 }
 

@@ -104,13 +104,15 @@ struct KeysRemove: AsyncParsableCommand {
     var keyID: String
 
     func run() async throws {
-        try await KeyReplacement(options.request()).remove(KeyID(keyID), in: options.folder())
+        let file = try await KeyReplacement(options.request()).remove(KeyID(keyID), in: options.folder())
+        Console.note("removed \(file)")
     }
 }
 
 extension KeyChangeReport: Report {
     var columns: [Column<Self>] {
         [
+            .texts("newKeys", "the new key: %") { $0.new?.ids }, .text("keyFile", " in %") { $0.new?.file },
             .table("rekeyed", PublicationReport.Rekeyed.columns) { $0.rekeyed },
             .lines { PublicationReport.Rekeyed.lines(of: $0.rekeyed, for: "the new key") },
             .table("exposures", KeyExposure.columns) { $0.exposures },
@@ -136,7 +138,7 @@ extension KeyExposure {
                 [
                     (.listed, "the key \(exposure.key) still opens"),
                     (.earlier, "the key \(exposure.key) opens with earlier metadata"),
-                    (.none, "with all metadata that is kept, the key \(exposure.key) no longer opens"),
+                    (.none, "with all metadata that is kept, the key \(exposure.key) can't open"),
                 ]
                 .compactMap { (access: KeyExposure.Access, words: String) in
                     let packs = exposure.packs(access)

@@ -217,9 +217,9 @@ struct ContentPlanReport: Report {
             .text("family") { $0.offer.family },
             .count("entries", "%", of: "file") { $0.entryCount },
             .number("openedSize", ", opened % bytes") { $0.openedSize },
-            .number("sealedLength", ", sealed %") { $0.published?.length },
-            .number("publishedVersion", " as version %") { $0.published?.version },
-            .words(", %") { $0.published == nil ? "not published" : nil },
+            .number("publishedVersion", "; published: version %") { $0.published?.version },
+            .number("sealedLength", ", sealed % bytes") { $0.published?.length },
+            .words("; %") { $0.published == nil ? "not published" : nil },
             .words(", restored to %") { $0.pin?.text },
             .number("pinnedVersion") { pack -> UInt64? in
                 guard case .version(let version) = pack.pin else { return nil }

@@ -140,8 +140,8 @@ extension PublicationReport.Other {
 extension PublicationReport.Update {
     fileprivate static var columns: [Column<Self>] {
         [
-            .number("from", "  from version %") { $0.version },
-            .number("bytes", "% bytes") { $0.cost.bytes },
+            .number("from", "  update from version %:") { $0.version },
+            .number("bytes", " % bytes") { $0.cost.bytes },
             .number("length") { $0.cost.length }, .words(" (% %)") { $0.cost.share },
             .count("requests", ", %", of: "request") { $0.cost.requests },
         ]

@@ -17,7 +17,8 @@ struct Publish: LongCommand {
             There "resources" divides a source into packs by tags, "channels" adds lists of packs for \
             testers, and "teams" names other publishers of packs.
 
-            A source is a folder or archive, relative to the vault. A pack may also have "policy" \
+            A source is a folder or archive, relative to the vault; that of --pack is relative to the current \
+            folder. A pack may also have "policy" \
             ("essential", "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * \
             matches anything but /, ** anything; one without / matches names at any depth), "followLinks" \
             (true packs the targets of symbolic links in a folder), "tags" (distinct words, by which clients \
@@ -49,7 +50,7 @@ struct Publish: LongCommand {
             order: targets/, then metadata/ without roots, timestamp.json, and new N.root.json last.
 
             EXAMPLE
-              assetvault publish my-game --pack levels/one=../assets/level-one
+              assetvault publish my-game --pack levels/one=assets/level-one
               assetvault publish my-game --against https://cdn.example.com/game --dry-run
             """)
 
@@ -58,7 +59,7 @@ struct Publish: LongCommand {
     @Option(
         name: .customLong("pack"),
         help: ArgumentHelp(
-            "Declare a pack, or give it another source: a folder or archive, relative to here.",
+            "Declare a pack, or give it another source: a folder or archive, relative to the current folder.",
             valueName: "id=source"))
     var declarations: [String] = []
 

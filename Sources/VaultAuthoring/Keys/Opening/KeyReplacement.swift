@@ -1,5 +1,5 @@
 import SealedPack
-import SystemPackage
+public import SystemPackage
 import UpdateFramework
 public import VaultBase
 public import VaultCrypto
@@ -48,8 +48,10 @@ public struct KeyReplacement: Sendable {
         try request.requireRealRun("the replacement of a key")
         return try await vault.carryOut(request) { session, output async throws(VaultError) in
             var session = session
-            try await session.replaceKeys(of: audience)
-            return try await session.publishKeys(into: output)
+            let new = try await session.replaceKeys(of: audience)
+            var report = try await session.publishKeys(into: output)
+            report.new = new
+            return report
         }
     }
 
@@ -82,13 +84,13 @@ public struct KeyReplacement: Sendable {
         }
     }
 
-    /// Removes the file of a retired key.
+    /// Removes the file of a retired key, and returns its path.
     ///
     /// - Throws: `usage` for a key that is in use, or without which a version that is listed or could be restored opens no more; `missing`
     ///   without a file.
-    public func remove(_ id: KeyID, in vault: VaultFolder) async throws(VaultError) {
+    public func remove(_ id: KeyID, in vault: VaultFolder) async throws(VaultError) -> FilePath {
         try request.requireRealRun("the removal of a key")
-        try await vault.withSession(request) { session async throws(VaultError) in
+        return try await vault.withSession(request) { session async throws(VaultError) in
             guard session.retiredKeys.ids.contains(id) else {
                 throw VaultError(
                     .usage, "the key '\(id)' is not retired", at: vault.keys.string,
@@ -102,12 +104,21 @@ public struct KeyReplacement: Sendable {
                     remedy: "keep the key as long as that version is kept, or prune it")
             }
             try FileSystem.removeFile(vault.key(id))
+            return vault.key(id)
         }
     }
 }
 
 /// What a change of keys did.
 public struct KeyChangeReport: Sendable {
+    /// What takes the place of replaced keys, and the file of the audience that it is in.
+    public struct NewKeys: Sendable {
+        public let ids: [KeyID]
+        public let file: String
+    }
+
+    /// Nil unless keys are being replaced.
+    public internal(set) var new: NewKeys?
     /// The versions that got other slots, by channel.
     public let rekeyed: [PublicationReport.Rekeyed]
     /// Of each key that is retired.
@@ -121,7 +132,9 @@ public struct KeyChangeReport: Sendable {
 
 extension AuthorSession {
     /// Nothing is written where a pack would have too many keys.
-    fileprivate mutating func replaceKeys(of audience: String?) async throws(VaultError) {
+    fileprivate mutating func replaceKeys(
+        of audience: String?
+    ) async throws(VaultError) -> KeyChangeReport.NewKeys {
         let file = try settings.keyFile(of: audience, in: vault)
         let ring = try vault.keysToRewrite(in: file)
         let ids = ring.vaultKeys.map(\.id)
@@ -129,7 +142,9 @@ extension AuthorSession {
         let replaced = settings.audiences.replaced
         let known = Set(replaced.filter { $0.audience == audience }.map(\.id))
         // The new key may be there already.
-        guard known.isEmpty || known.isSuperset(of: ids) else { return }
+        guard known.isEmpty || known.isSuperset(of: ids) else {
+            return KeyChangeReport.NewKeys(ids: ids.filter { !known.contains($0) }, file: file.string)
+        }
         let fresh = try VaultKey.generate()
         if known.isEmpty {
             try await PackPublisher(for: self).keys.requireFewEnough(
@@ -145,6 +160,7 @@ extension AuthorSession {
         try VaultKeyFile.write(
             KeyRing(vaultKeys: [fresh], contentKeys: ring.contentKeys), to: file, like: file,
             passphrase: vault.passphrase)
+        return KeyChangeReport.NewKeys(ids: [fresh.id], file: file.string)
     }
 
     /// A version, listed or in kept metadata, whose content key no unretired key unwraps from any slot.
