@@ -33,7 +33,7 @@ import VaultBase
         changed.files["large"] = noise(400_000, seed: 2) + noise(900_000)
         changed.files["levels/7"] = nil
         let second = try await seal(
-            changed, key: key, .following(try previous(first)), previous: try previous(first))
+            changed, key: key, .following(), previous: try previous(first))
         #expect(second.manifest.version == 2)
         #expect(second.result.reusedPieces > 0)
         #expect(second.bytes != first.bytes)
@@ -46,7 +46,7 @@ import VaultBase
         let source = try Source.small()
         let first = try await seal(source, key: key, .exactly(7))
         let again = try await seal(
-            source, key: key, .following(try previous(first)), previous: try previous(first))
+            source, key: key, .following(), previous: try previous(first))
         #expect(again.bytes == first.bytes)
         #expect(again.manifest == first.manifest)
         #expect(again.result.reusedPieces == first.manifest.pieceCount)
@@ -69,7 +69,7 @@ import VaultBase
             return changed
         }
         for changed in versions {
-            let next = try await seal(changed, key: key, .following(try previous(first)))
+            let next = try await seal(changed, key: key, .following(), previous: try previous(first))
             #expect(next.manifest.version == 2)
         }
     }
@@ -140,10 +140,10 @@ import VaultBase
         let bytes = try forged.parts.bytes
         let earlier = try place.open(bytes, with: key)
         #expect(try await seal(source, key: key).bytes != bytes)
-        let again = try await seal(source, key: key, .following(earlier), previous: earlier)
+        let again = try await seal(source, key: key, .following(), previous: earlier)
         #expect(again.bytes == bytes)
         source.files["file 1"] = [1]
-        let next = try await seal(source, key: key, .following(earlier), previous: earlier)
+        let next = try await seal(source, key: key, .following(), previous: earlier)
         #expect(next.manifest.version == 2)
     }
 
@@ -183,7 +183,7 @@ import VaultBase
         let last = try await seal(Source(), key: key, .exactly(1 << 53 - 1))
         _ = try previous(last)
         await expectError(.usage) {
-            try await seal(Source(files: ["a": [1]]), key: key, .following(try previous(last)))
+            try await seal(Source(files: ["a": [1]]), key: key, .following(), previous: try previous(last))
         }
     }
 }

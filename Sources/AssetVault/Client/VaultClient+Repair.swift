@@ -72,7 +72,7 @@ extension VaultClient {
             let others = try await currentView().updates(
                 belongingTo: [offer.pack], in: storeAccess.records)
             let changes = ([offer] + others).map {
-                PlannedSet.Change(pack: $0.pack, isUpdate: true, isBrought: true)
+                PlannedSet.Change(pack: $0.pack, isUpdate: true, comesNow: true)
             }
             var stager = stager
             stager.sets = PackSets(PlannedSet.sets(of: changes, areTogether: false))

@@ -235,7 +235,7 @@ public actor VaultClient {
         let stager = stager(with: keys, within: allowance)
         let input = await planInput(for: selected, on: trigger, with: stored, using: keys)
         let missingKeys = input.missingKeys
-        let plan = try await input.affordablePlan(for: selected.offers, by: stager)
+        let plan = try await stager.affordablePlan(of: input, for: selected.offers)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         downloads.plan((plan.transfers.map(\.pack) + plan.downloads.map(\.pack)).map(store.shown))
         let refreshed = Set(plan.refreshed.map(\.id))

@@ -94,7 +94,7 @@ struct Plan: Sendable {
                     networkNeed: networkNeed, precedence: precedence))
         }
         if need.isChange {
-            changes.append(PlannedSet.Change(pack: pack, isUpdate: stored.loaded != nil, isBrought: false))
+            changes.append(PlannedSet.Change(pack: pack, isUpdate: stored.loaded != nil, comesNow: false))
         }
         limits.countInstalled(nextSize, of: pack)
         removeFiles(of: stored, except: need.stage)
@@ -105,7 +105,7 @@ struct Plan: Sendable {
         let brought = Set(transfers.map(\.pack.id) + downloads.map(\.pack.id))
         let locked = Set(locked.map(\.id))
         changes.removeAll { !$0.isUpdate && locked.contains($0.pack.id) }
-        for index in changes.indices { changes[index].isBrought = brought.contains(changes[index].pack.id) }
+        for index in changes.indices { changes[index].comesNow = brought.contains(changes[index].pack.id) }
         changing = changes.map(\.pack)
         sets = PlannedSet.sets(of: changes, areTogether: areTogether)
     }

@@ -28,7 +28,7 @@ struct PlanInput: Sendable {
 }
 
 extension PlanInput {
-    /// The metered allowance is not applied yet; see ``affordablePlan(for:by:)``.
+    /// The metered allowance is not applied yet; see ``PackStager/affordablePlan(of:for:)``.
     init(
         _ selected: SelectedPacks, on trigger: PlanTrigger, with stored: [StoredPack],
         _ configuration: VaultConfiguration
@@ -49,40 +49,5 @@ extension PlanInput {
         for pack in plan.downloads.map(\.pack) + plan.refusals.map(\.pack) where !pack.offer.isHeld {
             missingKeys[pack.id] = await matches.missingKey(of: pack)
         }
-    }
-
-    /// The plan, within the metered allowance. If whole packs would exceed that, their tails are fetched first, because an update
-    /// may need few pieces.
-    func affordablePlan(
-        for offers: [LocatedPack], by stager: PackStager
-    ) async throws(VaultError) -> Plan {
-        let plan = Plan(self)
-        guard let allowance = stager.network.allowance.left, network == .metered,
-            plan.downloads.saturatingSum(\.pack.length) > allowance
-        else { return plan }
-        let offers = offers.byID
-        var limited = self
-        limited.policy.meteredAllowance = allowance
-        // The tails count as well, up to the whole allowance.
-        var left = allowance
-        var begun: [PackManifest] = []
-        for offer in plan.downloads.compactMap({ offers[$0.pack.id] }) where offer.pack.tailLength <= left {
-            left -= offer.pack.tailLength
-            do throws(VaultError) {
-                let file = DownloadFile(layout: stager.store.layout, pack: offer.pack)
-                if case nil = try file.arrival() { begun.append(offer.pack) }
-                limited.costs[offer.pack.id] = try await stager.costOfBeginning(offer)?.transfer.bytes ?? 0
-            } catch {
-                // Its download reports the error; until then all of its bytes count.
-                if Task.isCancelled || error.category == .unreachable { throw error }
-            }
-        }
-        let affordable = Plan(limited)
-        let admitted = Set(affordable.downloads.map(\.pack.id))
-        // A refused download leaves no file.
-        for pack in begun where !admitted.contains(pack.id) {
-            try? stager.store.removal.discardDownload(of: pack)
-        }
-        return affordable
     }
 }

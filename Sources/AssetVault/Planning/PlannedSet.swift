@@ -4,9 +4,9 @@ import SealedPack
 /// chain of shared tags; they form a set only if one of them replaces a version that is here. On request a set has all packs of a
 /// selection.
 struct PlannedSet: Sendable {
-    /// Those that are brought now.
+    /// Those that come now.
     private(set) var packs: [PackManifest] = []
-    /// Those that are not brought now: without them none becomes live.
+    /// Those that do not come now: without them none becomes live.
     private(set) var missing: [PackManifest] = []
 
     /// What one pack is to become.
@@ -14,8 +14,8 @@ struct PlannedSet: Sendable {
         let pack: PackManifest
         /// Whether another version of it is loaded.
         let isUpdate: Bool
-        /// Whether it is brought now.
-        var isBrought: Bool
+        /// Whether this run downloads or transfers it.
+        var comesNow: Bool
     }
 
     /// The sets of some changes. A pack that would be alone in its set is in none.
@@ -36,7 +36,7 @@ struct PlannedSet: Sendable {
             let group = groups.first(with: index)
             if sets[group] == nil { order.append(group) }
             var found = sets[group] ?? (PlannedSet(), areTogether)
-            if change.isBrought {
+            if change.comesNow {
                 found.set.packs.append(change.pack)
             } else {
                 found.set.missing.append(change.pack)

@@ -39,14 +39,14 @@ extension PackStager {
         for id in ids {
             guard let pack = try await packToOpen(id) else { continue }
             changes.append(
-                PlannedSet.Change(pack: pack, isUpdate: store.records.isUpdate(pack), isBrought: true))
+                PlannedSet.Change(pack: pack, isUpdate: store.records.isUpdate(pack), comesNow: true))
         }
         // Where stored metadata are missing, the others are not known.
         let others = try? await storedView?.updates(belongingTo: changes.map(\.pack), in: store.records)
         for offer in others ?? [] {
             let isHere = try await packToOpen(offer.pack.id)?.sha256 == offer.pack.sha256
             if isHere { ids.append(offer.pack.id) }
-            changes.append(PlannedSet.Change(pack: offer.pack, isUpdate: true, isBrought: isHere))
+            changes.append(PlannedSet.Change(pack: offer.pack, isUpdate: true, comesNow: isHere))
         }
         return (ids, PlannedSet.sets(of: changes, areTogether: false))
     }

@@ -107,7 +107,7 @@ public struct VerifiedRoot: VerifiedMetadata {
 extension [VerifiedRoot] {
     /// Whether a client that goes from the root with this version to the last of these forgets the versions that it has seen
     /// (``VerifiedRoot/resetsVersions(since:)``).
-    public func resetVersions(since version: Int64) -> Bool {
+    public func resetsVersions(since version: Int64) -> Bool {
         changes(since: version) { older, newer in newer.resetsVersions(since: older) }
     }
 
@@ -115,7 +115,7 @@ extension [VerifiedRoot] {
     /// forgotten that version, and a key of the role was removed, with which a thief may have raised it. Clients forget the
     /// versions of all roles, but a version that remaining keys have signed is the publisher's own.
     public func mayLower(_ role: TopLevelRole, since version: Int64) -> Bool {
-        resetVersions(since: version)
+        resetsVersions(since: version)
             && changes(since: version) { older, newer in newer.revokesKeys(of: role, since: older) }
     }
 

@@ -14,15 +14,20 @@ extension EarlierListings {
             if let path = (try? site.location(of: listing.target, in: chain))?.path,
                 (try? FileSystem.exists(path)) == false
             {
-                files.gone.append(
-                    Finding(
-                        .note, "gone",
-                        "this earlier version is missing, so that it can't be restored; \(listing.metadata) lists it",
-                        at: path.string, remedy: "put the publisher's copy there to keep that possible"))
+                files.gone.append(listing.gone(at: path.string))
             } else {
                 files.present.append(listing)
             }
         }
         return files
+    }
+}
+
+extension EarlierListings.Listing {
+    func gone(at place: String) -> Finding {
+        Finding(
+            .note, "gone",
+            "this earlier version is missing, so that it can't be restored; \(metadata) lists it",
+            at: place, remedy: "put the publisher's copy there to keep that possible")
     }
 }

@@ -135,6 +135,11 @@ public struct SiteAudit: Sendable {
                 report.append(findings, of: skipped.target)
             case .earlier(let listing):
                 findings = await examine(listing, in: tree.chain) { observe(work.adding($0, of: index)) }
+                // It was pruned while others were verified.
+                if let missing = findings.first(where: { $0.code == "missing-file" }) {
+                    notes.append(listing.gone(at: missing.place))
+                    continue
+                }
                 report.append(findings.filter { $0.severity != .note }, of: listing.target)
                 notes += findings.filter { $0.severity == .note }
             }

@@ -5,8 +5,8 @@ public import VaultFileSystem
 /// Which version a sealed pack gets.
 public enum PackVersioning: Sendable {
     case exactly(UInt64)
-    /// The previous version if the content is the same, else one more than it and than `above`.
-    case following(OpenPack, above: UInt64 = 0)
+    /// The version of ``SealingRequest/previous`` if the content is the same, else one more than the higher of that version and `above`.
+    case following(above: UInt64 = 0)
 }
 
 /// How a source is sealed.
@@ -105,12 +105,12 @@ extension SealingRequest {
 
     /// - Parameter isSame: whether content and pieces are those of the previous version.
     private func version(isSame: Bool) throws(VaultError) -> UInt64 {
-        let version: UInt64
-        switch versioning {
-        case .exactly(let number): version = number
-        case .following(let previous, let highest):
-            version = isSame ? previous.version : max(previous.version, highest) + 1
-        }
+        let earlier = previous?.version ?? 0
+        let version =
+            switch versioning {
+            case .exactly(let number): number
+            case .following(let highest): isSame ? earlier : max(earlier, highest) + 1
+            }
         guard (1...FormatLimits.maximumVersion).contains(version) else {
             throw VaultError(
                 .usage, "version \(version) is out of range", at: id.description, remedy: "use 1 to 2^53 - 1")

@@ -82,8 +82,7 @@ struct Seal: LongCommand {
             try id.map { text throws(VaultError) in try PackID(text) }
             ?? earlier?.id ?? PackID(suggestedFor: source)
         let choice = try await ContentKeyChoice(following: earlier?.manifest, keys: provider)
-        let versioning: PackVersioning =
-            packVersion.map { .exactly($0) } ?? earlier.map { .following($0) } ?? .exactly(1)
+        let versioning = packVersion.map { PackVersioning.exactly($0) } ?? .following()
         let order = SealingRequest(
             id: packID, versioning: versioning, key: choice.key, slots: choice.slots,
             offer: earlier?.manifest?.offer ?? PackOffer(), compression: sealing.compression ?? .standard,

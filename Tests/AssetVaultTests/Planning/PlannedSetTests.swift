@@ -17,7 +17,7 @@ import Testing
             PlannedSet.Change(
                 pack: try pack(entry.id, tags: entry.tags),
                 isUpdate: entry.kind == .update || entry.kind == .missingUpdate,
-                isBrought: entry.kind == .new || entry.kind == .update)
+                comesNow: entry.kind == .new || entry.kind == .update)
         }
         return PlannedSet.sets(of: changes, areTogether: areTogether).map { set in
             let missing = set.missing.isEmpty ? "" : " without " + set.missing.map(\.id.description).joined()

@@ -86,7 +86,7 @@ extension AuditState {
         guard let root = versions[MetadataRole.root.fileName] else { return [] }
         let forgotten = site.documents.filter { document in
             document.role.topLevel.map { site.roots.mayLower($0, since: root) }
-                ?? site.roots.resetVersions(since: root)
+                ?? site.roots.resetsVersions(since: root)
         }
         let lowered = forgotten.filter { $0.version < versions[$0.role.fileName] ?? 0 }
         let names = Set(forgotten.map(\.role.fileName))

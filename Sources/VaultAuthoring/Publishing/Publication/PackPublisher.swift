@@ -112,7 +112,7 @@ struct PackPublisher {
         }
         let (earlier, hosted) = try await files.published(previous, key: order.key)
         func versioning(above last: UInt64) -> PackVersioning {
-            isSameRange ? .following(earlier, above: last) : .exactly(max(previous.version, last) + 1)
+            isSameRange ? .following(above: last) : .exactly(max(previous.version, last) + 1)
         }
         order.versioning = versioning(above: given.lastPublished(of: order.id))
         order.previous = earlier

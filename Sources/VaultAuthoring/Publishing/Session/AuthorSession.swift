@@ -159,25 +159,4 @@ extension VaultFolder {
             return try await body(AuthorSession(of: self, settings, request))
         }
     }
-
-    /// Runs `body`, with the settings, as the only publisher of this vault. Throws `busy` while another process publishes.
-    func withPublisherLock<Result>(
-        _ body: (VaultSettings) async throws(VaultError) -> Result
-    ) async throws(VaultError) -> Result {
-        // Without a vault there is nothing to lock.
-        _ = try VaultSettings(reading: settings)
-        guard let lock = try FileLock.tryAcquire(lock, .exclusive) else {
-            throw VaultError(
-                .busy, "another process is publishing this vault", at: path.string,
-                remedy: "wait until it is done")
-        }
-        defer { withExtendedLifetime(lock) {} }
-        // A killed process may have left copies of keys.
-        for folder in [path, keys, replacedKeys, pending, site, metadata, targets]
-        where try FileSystem.exists(folder) {
-            try Folder(opening: folder).removeAbandonedScratch()
-        }
-        // Another process may have changed them before it released the lock.
-        return try await body(VaultSettings(reading: settings, passphrase: passphrase))
-    }
 }

@@ -196,7 +196,7 @@ extension VaultFolder {
         let (last, digest) = try lastPublished()
         let timestamp = tree.chain.timestamp
         return timestamp.version == last[.timestamp] && timestamp.digest != digest
-            && !roots.resetVersions(since: last.root)
+            && !roots.resetsVersions(since: last.root)
     }
 
     /// Remembers a site that was published on top of one that follows what was remembered before.
