@@ -71,7 +71,7 @@ struct DiskSpace: Sendable {
         }
     }
 
-    /// The same for a file that is copied, since it is on another file system.
+    /// Disk space for a file that is moved to another file system, which copies it. Within one file system none is needed.
     func make(toMove file: OpenFileReference, of pack: PackManifest, to folder: FilePath)
         async throws(VaultError)
     {

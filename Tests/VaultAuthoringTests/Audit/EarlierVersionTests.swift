@@ -1,3 +1,4 @@
+import Foundation
 import SealedPack
 import SystemPackage
 import Testing
@@ -55,6 +56,17 @@ import VaultTransport
         #expect(report.gravestError == nil)
         #expect(report.findings(.note).map(\.place) == [old.string])
         #expect(report.findings(.note).first?.problem.contains("1.targets.json lists it") == true)
+    }
+
+    /// As when a file is pruned between the listing of the folder and its turn: it is listed, and can't be opened.
+    @Test func aPackThatIsPrunedMeanwhileIsMissing() async throws {
+        let (vault, old) = try await updated()
+        try FileSystem.removeFile(old)
+        try FileManager.default.createSymbolicLink(atPath: old.string, withDestinationPath: "pruned")
+        let report = try await vault.audit()
+        #expect(report.gravestError == nil)
+        #expect(report.allFindings.map(\.code) == ["gone"])
+        #expect(report.findings(.note).map(\.place) == [old.string])
     }
 
     @Test func findsTruncatedMetadata() async throws {

@@ -14,7 +14,7 @@ final class TestVault {
     static let now = UTCTime("2031-05-01T12:00:00Z") ?? .latest
 
     let place: ScratchFolder
-    private let vault: VaultFolder
+    let vault: VaultFolder
     var now = TestVault.now
 
     private init() throws {
