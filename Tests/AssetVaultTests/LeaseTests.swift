@@ -17,7 +17,7 @@ import VaultFileSystem
 
     @Test(arguments: [PackForm.opened, .sealed]) func aVersionInUseStays(form: PackForm) async throws {
         let reading = try await world.fetched(form)
-        var lease: PackLease? = try await reading.store.lease(of: .one)
+        var lease: HeldPack? = try await reading.store.held(.one)
         let old = try world.place.staged()
         try await world.publish(["map.json": Array("new".utf8)])
         let updating = try await world.fetched(form)
@@ -25,12 +25,11 @@ import VaultFileSystem
 
         let held = try #require(lease)
         #expect(held.isEnforced && held.version == 1 && held.form == form)
-        #expect(try await reading.store.contents(of: map, in: held) == Array("old".utf8))
-        let other = try EntryPath("deep/a.bin")
-        #expect(try await reading.store.contents(of: other, in: held) == noise(300_000, seed: 1))
+        #expect(try await held.bytes("map.json") == Array("old".utf8))
+        #expect(try await held.bytes("deep/a.bin") == noise(300_000, seed: 1))
         for client in [reading, updating] {
             #expect(try await client.store.contents(of: map, in: .one) == Array("new".utf8))
-            #expect(try await client.store.lease(of: .one).version == 2)
+            #expect(try await client.store.held(.one).version == 2)
         }
         #expect(try Set(world.place.staged()).isSuperset(of: old))
 
@@ -55,7 +54,7 @@ import VaultFileSystem
     @Test(arguments: ["opened", "sealed"]) func anotherProcessRemovesNothingInUse(form: String) async throws {
         let form = try #require(PackForm(rawValue: form))
         let client = try await world.fetched(form)
-        let lease = try await client.store.lease(of: .one)
+        let lease = try await client.store.held(.one)
         try await world.publish(["map.json": Array("new".utf8)])
         await #expect(processExitsWith: .success) {
             [place = world.place as Place, form = form.rawValue as String] in
@@ -63,7 +62,7 @@ import VaultFileSystem
             _ = try await client.fetch()
             #expect(try place.staged().count == 4)
         }
-        #expect(try await client.store.contents(of: map, in: lease) == Array("old".utf8))
+        #expect(try await lease.bytes("map.json") == Array("old".utf8))
         #expect(try await client.store.contents(of: map, in: .one) == Array("new".utf8))
     }
 
@@ -74,7 +73,7 @@ import VaultFileSystem
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [place = world.place as Place, form = form.rawValue as String] in
             let client = try place.client(try #require(PackForm(rawValue: form)))
-            let lease = try await client.store.lease(of: .one)
+            let lease = try await client.store.held(.one)
             _ = try await client.fetch()
             #expect(try place.staged().count == 4)
             kill(getpid(), SIGKILL)
@@ -90,7 +89,7 @@ import VaultFileSystem
         async throws
     {
         let client = try await world.fetched(form)
-        let lease = try await client.store.lease(of: .one)
+        let lease = try await client.store.held(.one)
         try await world.publish(["map.json": Array("new".utf8)])
         _ = try await client.fetch()
         let current = try #require(try Folder(opening: world.place.home).readLink("current"))
@@ -104,7 +103,7 @@ import VaultFileSystem
         let isTreeLocked = try tree?.tryLock(exclusive: true)
         let isFileLocked = try file?.tryLock(exclusive: true)
         #expect(isTreeLocked == true || isFileLocked == true)
-        async let next = client.store.lease(of: .one)
+        async let next = client.store.held(.one)
         // However far it has come: it can't have the version that is locked.
         try await Task.sleep(for: .milliseconds(20))
         try home.replaceLink("current", target: current)
@@ -116,14 +115,14 @@ import VaultFileSystem
 
     @Test func unknownPacks() async throws {
         let client = try world.place.client(.opened)
-        #expect(await category { _ = try await client.store.lease(of: .one) } == .missing)
+        #expect(await category { _ = try await client.store.held(.one) } == .missing)
         _ = try await client.fetch()
         for id in ["levels", "levels/two", "levels/one/more"] {
-            #expect(await category { _ = try await client.store.lease(of: PackID(id)) } == .missing)
+            #expect(await category { _ = try await client.store.held(PackID(id)) } == .missing)
         }
         try Folder(opening: world.place.home).replaceLink("current", target: "../../../shared")
-        #expect(await category { _ = try await client.store.lease(of: .one) } == .corrupt)
+        #expect(await category { _ = try await client.store.held(.one) } == .corrupt)
         try Folder(opening: world.place.home).replaceLink("current", target: "@9-0123456789abcdef")
-        #expect(await category { _ = try await client.store.lease(of: .one) } == .missing)
+        #expect(await category { _ = try await client.store.held(.one) } == .missing)
     }
 }

@@ -22,7 +22,7 @@ import Testing
         try await client.store.declarePurgeable(ids[3])
         #expect(try world.layout.purgeOrder() == ["b", "c", "d", "a"])
         // Not while somebody reads it.
-        let lease = try await client.store.lease(of: ids[1])
+        let lease = try await client.store.held(ids[1])
         #expect(try world.layout.purgeOrder() == ["c", "d", "a"])
         _ = consume lease
     }

@@ -90,7 +90,7 @@ import VaultFileSystem
 
     @Test func plantedLinksAreRefused() async throws {
         let client = try await world.fetched(.opened)
-        let lease = try await client.store.lease(of: .one)
+        let lease = try await client.store.held(.one)
         let outside = world.place.vault.keys
         let tree = try Folder(opening: lease.root)
         try tree.symlink("file", target: world.place.vault.vaultKeys)
@@ -106,7 +106,7 @@ import VaultFileSystem
 
     @Test func damagedPiece() async throws {
         let client = try await world.fetched(.sealed)
-        let lease = try await client.store.lease(of: .one)
+        let lease = try await client.store.held(.one)
         try flipByte(of: lease.root, at: 700_000)
         #expect(await category { _ = try await client.store.contents(of: bin, in: .one) } == .corrupt)
         #expect(await category { _ = try await client.store.fileDescriptor(of: bin, in: .one) } == .corrupt)
@@ -123,7 +123,7 @@ import VaultFileSystem
         metBy read: String
     ) async throws {
         let client = try await world.fetched(.sealed)
-        let path = try await client.store.lease(of: .one).root
+        let path = try await client.store.held(.one).root
         let sound = try DurableFile.read(path, limit: 1 << 28)
         let modified = try #require(try FileSystem.status(of: path)).modified
         try flipByte(of: path, at: read == "catalog" ? UInt64(sound.count) - 100 : 700_000)
@@ -150,7 +150,7 @@ import VaultFileSystem
     /// Neither a pack's catalog nor the last piece is read twice.
     @Test func catalogAndLastPieceAreCached() async throws {
         let client = try await world.fetched(.sealed)
-        let lease = try await client.store.lease(of: .one)
+        let lease = try await client.store.held(.one)
         let reader = try await client.store.reader(of: bin, in: .one)
         #expect(try await reader.read(10..<20) == Array(large[10..<20]))
         let length = try #require(try FileSystem.status(of: lease.root)).size
@@ -159,7 +159,7 @@ import VaultFileSystem
         try file.write([UInt8](repeating: 0, count: Int(length)).span, at: 0)
         #expect(try await reader.read(12..<1_000) == Array(large[12..<1_000]))
         #expect(await category { _ = try await reader.read(1_100_000..<1_100_001) } == .corrupt)
-        #expect(try await client.store.reader(of: EntryPath("other.bin"), in: lease).size == 500_000)
+        #expect(try await lease.reader("other.bin").size == 500_000)
         #expect(await category { _ = try await world.place.store().contents(of: bin, in: .one) } == .corrupt)
         try file.write(whole.span, at: 0)
         #expect(try await client.store.contents(of: bin, in: .one) == large)

@@ -17,7 +17,7 @@ import VaultFileSystem
             let store = place.store()
             let path = try EntryPath("map.json")
             func round() async throws {
-                _ = try await store.lease(of: .one)
+                _ = try await store.held(.one)
                 _ = try await store.contents(of: path, in: .one)
                 let reader = try await store.reader(of: path, in: .one)
                 _ = try await reader.read(0..<reader.size)

@@ -50,11 +50,11 @@ import VaultFileSystem
             let alone = try await store.contents(of: EntryPath("a.bin"), in: .one)
             let stamp = try #require(alone.first)
             #expect(alone == [UInt8](repeating: stamp, count: 200_000))
-            let lease = try await store.lease(of: .one)
+            let lease = try await store.held(.one)
             #expect(lease.isEnforced)
             var together: Set<UInt8> = [UInt8(lease.version)]
             for path in ["c.bin", "deep/b.bin", "a.bin"] {
-                together.formUnion(try await store.contents(of: EntryPath(path), in: lease))
+                together.formUnion(try await lease.bytes(path))
             }
             #expect(together.count == 1)
             #expect(stamp >= newest && UInt8(lease.version) >= stamp)

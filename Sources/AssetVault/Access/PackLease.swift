@@ -1,29 +1,23 @@
-public import SealedPack
-public import SystemPackage
-public import VaultBase
+import SealedPack
+import SystemPackage
+import VaultBase
 import VaultFileSystem
 
 #if canImport(FoundationEssentials)
-    public import struct FoundationEssentials.URL
+    import struct FoundationEssentials.URL
 #else
-    public import struct Foundation.URL
+    import struct Foundation.URL
 #endif
 
-/// Holds one version of a pack: as long as this lives, the version stays where it is, complete, while updates put newer
-/// versions beside it. Afterwards, also when the process dies, the next fetch removes a superseded version.
-///
-/// Where the file system of permanent storage has no locks, a lease holds nothing (``isEnforced``): reads through it are never
-/// of mixed versions, but may end with `.missing` when an update removed the version.
-public final class PackLease: Sendable {
-    public let id: PackID
+/// The lock that holds one version of a pack; see ``HeldPack``.
+final class PackLease: Sendable {
+    let id: PackID
     /// As the site lists it; see ``VaultStore/listedID(of:)``.
     let listedID: PackID
-    public let version: UInt64
-    public let form: PackForm
-    /// The opened tree's folder, or the sealed pack's file, by its own name: an update never changes what it leads to.
-    public let root: FilePath
-    /// Whether other processes can't remove the version.
-    public let isEnforced: Bool
+    let version: UInt64
+    let form: PackForm
+    let root: FilePath
+    let isEnforced: Bool
     let staged: StagedVersion
 
     /// How long to try again while updates are faster.
@@ -95,9 +89,7 @@ public final class PackLease: Sendable {
 }
 
 extension PackLease {
-    /// The absolute URL of a file of an opened pack, valid as long as the lease lives. Throws `.usage` for a sealed pack, `.missing`
-    /// for an unknown file.
-    public func url(for path: EntryPath) throws(VaultError) -> URL {
+    func url(for path: EntryPath) throws(VaultError) -> URL {
         switch staged {
         case .tree(let tree): _ = try openFile(path, in: tree)
         case .pack:

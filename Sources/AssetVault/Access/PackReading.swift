@@ -10,96 +10,41 @@ import VaultFileSystem
     public import struct Foundation.URL
 #endif
 
-/// Reading files of staged packs. Each read sees one version, old or new, whatever updates do meanwhile. Of sealed packs no
-/// plaintext is ever written, and only the needed pieces are decrypted.
+/// Reading files of staged packs. Each read sees one version, old or new, whatever updates do meanwhile; files that belong together are
+/// read from a ``HeldPack``.
 ///
 /// All throw `.missing` for an unknown pack or file, `.key` without the key of a sealed pack, `.corrupt` for damage.
 extension VaultStore {
-    /// The bytes of one file. For large files there is ``reader(of:in:)-(_,PackID)``.
+    /// The bytes of one file. For large files there is ``reader(of:in:)``.
     @concurrent public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
-        try await contents(of: path, in: try await lease(of: id))
-    }
-
-    /// The bytes of one file of a version that is held.
-    @concurrent public func contents(of path: EntryPath, in lease: PackLease) async throws(VaultError)
-        -> [UInt8]
-    {
-        let reader = try await reader(of: path, in: lease)
-        return try await reader.read(0..<reader.size)
+        try await held(id).contents(of: path)
     }
 
     /// Reads ranges of one file, in little memory.
     @concurrent public func reader(of path: EntryPath, in id: PackID) async throws(VaultError) -> AssetReader
     {
-        try await reader(of: path, in: try await lease(of: id))
+        try await held(id).reader(of: path)
     }
 
-    /// Reads one file of a version that is held.
-    @concurrent public func reader(of path: EntryPath, in lease: PackLease) async throws(VaultError)
-        -> AssetReader
-    {
-        noteUse(of: lease)
-        switch lease.staged {
-        case .tree(let tree):
-            let file = try lease.openFile(path, in: tree)
-            reads?.note(path, in: lease.id)
-            return AssetReader(path, in: lease, size: try file.status().size, .plain(file))
-        case .pack: break
-        }
-        let pack = try await openPack(of: lease, place: path.string)
-        guard let entry = pack.catalog.entry(at: path), entry.kind != .emptyFolder else {
-            throw lease.missingFileError(at: path)
-        }
-        reads?.note(path, in: lease.id)
-        let content = ContentReader(pack, content: entry.content)
-        return AssetReader(path, in: lease, size: entry.size, .sealed(pack, entry, content))
-    }
-
-    /// The sealed pack of a lease, open. Throws `.key` at `place` where no keys were given.
-    func openPack(of lease: PackLease, place: String) async throws(VaultError) -> OpenPack {
-        guard let keys else {
-            throw VaultError(
-                .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: place,
-                remedy: "give its key", hint: .givingKey)
-        }
-        return try await lease.noting { () throws(VaultError) in
-            try await openPacks.pack(of: lease, keys: keys)
-        }
-    }
-
-    /// A file descriptor to read one file by, at its start, for code that wants an open file; the caller closes it. It stays
-    /// readable when the pack is removed. A file of a sealed pack is copied to memory as a whole, sealed against changes and
-    /// without a name.
+    /// A file descriptor to read one file by; see ``HeldPack/fileDescriptor(_:)``.
     @concurrent public func fileDescriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
         -> FileDescriptor
     {
-        try await fileDescriptor(of: path, in: try await lease(of: id))
-    }
-
-    /// A file descriptor to read one file of a version that is held by; see ``fileDescriptor(of:in:)-(_,PackID)``.
-    @concurrent public func fileDescriptor(of path: EntryPath, in lease: PackLease) async throws(VaultError)
-        -> FileDescriptor
-    {
-        let reader = try await reader(of: path, in: lease)
-        switch reader.source {
-        case .plain(let file): return try file.duplicated()
-        case .sealed(let pack, let entry, _):
-            var memory = try SealedMemory(named: FilePath(path.string))
-            try await reader.lease.noting { () throws(VaultError) in
-                try await pack.read(entry.content) { part throws(VaultError) in try memory.append(part) }
-            }
-            return try memory.seal()
-        }
+        try await held(id).fileDescriptor(of: path)
     }
 
     /// The URL of a file of an opened pack. It leads to the same bytes as long as the store object lives, which holds each version
-    /// that it gave URLs for; a program that runs for long uses a ``PackLease`` and ``PackLease/url(for:)``. Throws `.usage` for a sealed pack.
+    /// that it gave URLs for; a program that runs for long uses ``HeldPack/url(_:)``. Throws `.usage` for a sealed pack.
     @concurrent public func url(for path: EntryPath, in id: PackID) async throws(VaultError) -> URL {
-        let lease = try await lease(of: id)
-        let url = try lease.url(for: path)
-        reads?.note(path, in: lease.id)
-        shown.withLock { $0[lease.root] = $0[lease.root] ?? lease }
+        let pack = try await held(id)
+        let url = try pack.url(for: path)
+        leasesOfURLs.withLock { $0[pack.root] = $0[pack.root] ?? pack.lease }
         return url
+    }
+
+    /// All files of a pack, in the order of their paths' bytes. A sealed pack needs its key for that.
+    @concurrent public func entries(in id: PackID) async throws(VaultError) -> [PackEntry] {
+        try await held(id).files
     }
 }
 
@@ -110,34 +55,7 @@ public struct PackEntry: Sendable, Hashable {
     public let size: UInt64
 }
 
-extension VaultStore {
-    /// All files of a pack, in the order of their paths' bytes. A sealed pack needs its key for that.
-    @concurrent public func entries(in id: PackID) async throws(VaultError) -> [PackEntry] {
-        try await entries(in: try await lease(of: id))
-    }
-
-    /// All files of a version that is held.
-    @concurrent public func entries(in lease: PackLease) async throws(VaultError) -> [PackEntry] {
-        switch lease.staged {
-        case .tree(let tree):
-            var found: [PackEntry] = []
-            // Links are not followed: an attacker may have put one into the tree.
-            try tree.forEachEntry { path, status throws(VaultError) in
-                switch status.kind {
-                case .file: found.append(PackEntry(path: try EntryPath(path), size: status.size))
-                case .folder: break
-                case .link, .pipe, .socket, .device:
-                    throw lease.plantedFileError(at: lease.root.appending(path))
-                }
-            }
-            return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }
-        case .pack: return try await openPack(of: lease, place: lease.id.description).catalog.files
-        }
-    }
-}
-
-/// Reads ranges of a file of a staged pack. Holds the pack's version (``PackLease``) as long as it lives. Many tasks may read
-/// at once.
+/// Reads ranges of a file of a staged pack. Holds the pack's version as long as it lives. Many tasks may read at once.
 ///
 /// Of a sealed pack every byte is verified before it is returned. Besides the result, a few pieces are in memory; the last one
 /// is kept, so that sequential reads decrypt each piece once.
@@ -145,7 +63,7 @@ public final class AssetReader: Sendable {
     public let path: EntryPath
     /// Bytes of the file.
     public let size: UInt64
-    public let lease: PackLease
+    let lease: PackLease
     let source: Source
 
     enum Source: ~Copyable, Sendable {

@@ -33,7 +33,7 @@ public final class VaultStore: Sendable {
     /// Those by which a client reads the site before the store follows it; then the kept ones count.
     let viewedNames = Mutex<StoredNames?>(nil)
     /// The versions that URLs were given for.
-    let shown = Mutex<[FilePath: PackLease]>([:])
+    let leasesOfURLs = Mutex<[FilePath: PackLease]>([:])
 
     /// - Parameters:
     ///   - keys: for sealed packs.
@@ -166,10 +166,10 @@ public final class VaultStore: Sendable {
         return layout.current(of: id)
     }
 
-    /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing`
-    /// before it is loaded, `.key` where its key is missing.
-    @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
-        do throws(VaultError) { return try await loadedLease(of: id) } catch {
+    /// Holds the live version of a pack: for reading several files that belong together. Throws `.missing` before it is loaded, `.key`
+    /// where its key is missing.
+    @concurrent public func held(_ id: PackID) async throws(VaultError) -> HeldPack {
+        do throws(VaultError) { return HeldPack(try await loadedLease(of: id), in: self) } catch {
             guard error.category == .missing, let missingKey = try? await missingKey(of: listedID(of: id))
             else { throw error }
             throw shown(missingKey)

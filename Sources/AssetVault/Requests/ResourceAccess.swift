@@ -45,10 +45,11 @@ package final class ResourceAccess: Sendable {
 
     /// The pack that has a file: of several the first one, in the order of publication. What a pack has hides the same path of later
     /// ones: a folder their file, and a file what is below it. Throws `.missing`.
-    func lease(with path: EntryPath) async throws(VaultError) -> PackLease {
+    private func pack(with path: EntryPath) async throws(VaultError) -> HeldPack {
         search: for lease in leases {
-            switch try await store.occupant(of: path, in: lease) {
-            case .file: return lease
+            let pack = HeldPack(lease, in: store)
+            switch try await pack.occupant(of: path) {
+            case .file: return pack
             case .other: break search
             case nil: continue
             }
@@ -59,19 +60,17 @@ package final class ResourceAccess: Sendable {
     }
 
     func contents(of path: EntryPath) async throws(VaultError) -> [UInt8] {
-        try await store.contents(of: path, in: try await lease(with: path))
+        try await pack(with: path).contents(of: path)
     }
 
     func reader(of path: EntryPath) async throws(VaultError) -> AssetReader {
-        try await store.reader(of: path, in: try await lease(with: path))
+        try await pack(with: path).reader(of: path)
     }
 
     func url(for path: EntryPath) async throws(VaultError) -> URL {
-        let lease = try await lease(with: path)
-        store.noteUse(of: lease)
-        let url = try lease.url(for: path)
-        store.reads?.note(path, in: lease.id)
-        return url
+        let pack = try await pack(with: path)
+        store.noteUse(of: pack.lease)
+        return try pack.url(for: path)
     }
 }
 
@@ -90,14 +89,12 @@ enum PathOccupant {
     case other
 }
 
-extension VaultStore {
-    /// Nil where a version that is held has nothing at a path, or above it where only a folder may be.
-    @concurrent func occupant(
-        of path: EntryPath, in lease: PackLease
-    ) async throws(VaultError) -> PathOccupant? {
+extension HeldPack {
+    /// Nil where it has nothing at a path, or above it where only a folder may be.
+    @concurrent fileprivate func occupant(of path: EntryPath) async throws(VaultError) -> PathOccupant? {
         switch lease.staged {
         case .tree(let tree): return try lease.occupant(of: path, in: tree)
-        case .pack: return try await openPack(of: lease, place: path.string).catalog.occupant(of: path)
+        case .pack: return try await openPack(at: path.string).catalog.occupant(of: path)
         }
     }
 }
@@ -134,7 +131,7 @@ private struct TakenPaths {
     private var files: Set<EntryPath> = []
     private var folders: Set<EntryPath> = []
 
-    /// False where the path is hidden by what was taken before; see ``ResourceAccess/lease(with:)``.
+    /// False where the path is hidden by what was taken before; see ``ResourceAccess/pack(with:)``.
     mutating func take(_ path: EntryPath) -> Bool {
         guard !files.contains(path), !folders.contains(path) else { return false }
         var around: [EntryPath] = []
@@ -159,7 +156,7 @@ extension ResourceAccess {
             in: FilePath(URL(filePath: access.string).absoluteURL.path(percentEncoded: false)))
         var taken = TakenPaths()
         for lease in leases {
-            for entry in try await store.entries(in: lease) where taken.take(entry.path) {
+            for entry in try await HeldPack(lease, in: store).files where taken.take(entry.path) {
                 let file = try lease.url(for: entry.path)
                 let link = scratch.path.pushing(FilePath(entry.path.string))
                 try FileSystem.createFolders(link.removingLastComponent(), permissions: 0o700)

@@ -134,7 +134,7 @@ public final class ResourceRequest: Sendable {
     /// continue, at the latest until the request ends.
     public var progressUpdates: LoadingProgressUpdates { LoadingProgressUpdates(downloads) }
 
-    /// The bytes of a file of the packs in access; see ``VaultStore/contents(of:in:)-(_,PackLease)``. Of packs that have the same path the first
+    /// The bytes of a file of the packs in access; see ``HeldPack/bytes(_:)``. Of packs that have the same path the first
     /// one counts, in the order of publication. Throws `.missing` for an unknown file, `.usage` without access.
     public func contents(of path: EntryPath) async throws(VaultError) -> [UInt8] {
         try await access().contents(of: path)

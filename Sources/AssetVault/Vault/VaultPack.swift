@@ -1,5 +1,5 @@
 public import SealedPack
-public import SystemPackage
+import SystemPackage
 public import VaultBase
 
 #if canImport(FoundationEssentials)
@@ -42,7 +42,7 @@ public struct VaultPack: Sendable {
     /// Keeps the version that is live now as it is, for reading files that belong together.
     public func held() async throws(VaultError) -> HeldPack {
         switch source {
-        case .site(let client): HeldPack(try await client.store.lease(of: id), in: client.store)
+        case .site(let client): try await client.store.held(id)
         case .folder(let folders): HeldPack(try folders.lease(of: id), in: folders.store)
         }
     }
@@ -115,40 +115,6 @@ public struct VaultPack: Sendable {
 
     /// Cancels the work on it: callers that wait for it get an error. What was downloaded stays.
     public func cancel() { if case .site(let client) = source { client.cancel(id) } }
-}
-
-/// One version of a pack, kept as it is as long as this lives.
-public struct HeldPack: Sendable {
-    private let lease: PackLease
-    private let store: VaultStore
-
-    init(_ lease: PackLease, in store: VaultStore) { (self.lease, self.store) = (lease, store) }
-
-    public var id: PackID { lease.id }
-    public var version: UInt64 { lease.version }
-
-    /// The bytes of one file.
-    public func bytes(_ path: String) async throws(VaultError) -> [UInt8] {
-        try await store.contents(of: EntryPath(path), in: lease)
-    }
-
-    /// Reads ranges of one file, in little memory.
-    public func reader(_ path: String) async throws(VaultError) -> AssetReader {
-        try await store.reader(of: EntryPath(path), in: lease)
-    }
-
-    /// Where a file of an opened pack is, as long as this lives.
-    public func url(_ path: String) throws(VaultError) -> URL { try lease.url(for: EntryPath(path)) }
-
-    /// A file descriptor to read one file by, at its start; the caller closes it.
-    public func fileDescriptor(_ path: String) async throws(VaultError) -> FileDescriptor {
-        try await store.fileDescriptor(of: EntryPath(path), in: lease)
-    }
-
-    /// All files, in the order of their paths.
-    public var files: [PackEntry] {
-        get async throws(VaultError) { try await store.entries(in: lease) }
-    }
 }
 
 /// Plain folders in the place of packs; see ``Vault/init(folder:)``.

@@ -105,7 +105,7 @@ import VaultFileSystem
         let client = try VaultClient(configuration)
         _ = try await client.fetch()
         #expect(try await client.repair() == [])
-        let lease = try await client.store.lease(of: one)
+        let lease = try await client.store.held(one)
         try flipByte(of: lease.root, at: 300_000)
         #expect(
             await category { _ = try await client.store.contents(of: EntryPath("noise"), in: one) }

@@ -32,7 +32,7 @@ import VaultFileSystem
         #expect(cost.bytes < 120_000)
         try await pack.expectContent(2, client)
         // The tree, its manifest, and what the next update needs.
-        let root = try await client.store.lease(of: one).root
+        let root = try await client.store.held(one).root
         #expect(try FileSystem.exists(FilePath(root.string + ".tail")))
         #expect(try world.place.staged().count == 2)
         try await pack.publish(3)
@@ -58,9 +58,9 @@ import VaultFileSystem
         let client = try pack.client(.opened)
         _ = try await client.fetch()
         try await pack.publish(2)
-        let before = try await client.store.lease(of: one)
+        let before = try await client.store.held(one)
         _ = try await client.fetch()
-        let after = try await client.store.lease(of: one)
+        let after = try await client.store.held(one)
         #expect(before.root != after.root)
         var linked: Set<String> = []
         for name in ChangedPack.files(2).keys
@@ -87,7 +87,7 @@ import VaultFileSystem
         let client = try pack.client(.opened)
         _ = try await client.fetch()
         let old = try await pack.hosted(client)
-        try flipByte(of: try await client.store.lease(of: one).root.appending(name), at: 100)
+        try flipByte(of: try await client.store.held(one).root.appending(name), at: 100)
         try await pack.publish(2)
         try await client.refresh()
         let least = Int(try UpdateCost(of: try await pack.hosted(client), reusing: [old]).bytes)
@@ -105,7 +105,7 @@ import VaultFileSystem
         var long = noise(600_000, seed: 9)
         try await world.publish(["long": long, "short": [1]])
         _ = try await client.fetch()
-        let file = try await client.store.lease(of: one).root.appending("long")
+        let file = try await client.store.held(one).root.appending("long")
         try flipByteUnseen(of: file)
         long[599_999] ^= 1
         try await world.publish(["long": long, "short": [1]])
@@ -136,7 +136,7 @@ import VaultFileSystem
     @Test(arguments: [true, false]) func missingFiles(isTail: Bool) async throws {
         let client = try pack.client(.opened)
         _ = try await client.fetch()
-        let root = try await client.store.lease(of: one).root
+        let root = try await client.store.held(one).root
         if isTail {
             try flipByte(
                 of: FilePath(root.string + ".tail"), at: try await client.pack(withID: one).length - 300)

@@ -42,7 +42,7 @@ import VaultFileSystem
     }
 
     private func damageTree(_ name: String) async throws {
-        try flipByte(of: try await app.store.lease(of: one).root.appending(name), at: 100)
+        try flipByte(of: try await app.store.held(one).root.appending(name), at: 100)
     }
 
     /// The app opens it without any host.

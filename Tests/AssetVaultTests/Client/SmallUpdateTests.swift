@@ -171,7 +171,7 @@ import VaultFileSystem
     @Test func aChangedOldPack() async throws {
         let client = try pack.client(.sealed)
         _ = try await client.fetch()
-        let path = try await client.store.lease(of: one).root
+        let path = try await client.store.held(one).root
         try flipByte(of: path, at: 150_000)
         try await pack.publish(2)
         let before = world.server.packBytes

@@ -16,7 +16,7 @@ import VaultSite
 
     /// `live` lists version 1, which a reader holds and which rests on version 2, of `beta`; loaded is version 3, of `dev`, which rests
     /// on nothing and has the first pieces of the others.
-    private let reader: PackLease
+    private let reader: HeldPack
     private let (held, base): (FilePath, FilePath)
 
     init() async throws {
@@ -31,7 +31,7 @@ import VaultSite
         _ = try await Self.client(of: world, "beta").fetch()
         let client = try Self.client(of: world, "live")
         _ = try await client.fetch()
-        reader = try await client.store.lease(of: one)
+        reader = try await client.store.held(one)
         held = reader.root
         let name = try #require(try PiecePlaces(beside: held)?.bases.first)
         base = held.removingLastComponent().appending(name)
@@ -40,7 +40,7 @@ import VaultSite
             ChangedPack.files(1).filter { ["file 0", "file 1", "file 2"].contains($0.key) })
         let last = try Self.client(of: world, "dev")
         _ = try await last.fetch()
-        #expect(try await PiecePlaces(beside: last.store.lease(of: one).root) == nil)
+        #expect(try await PiecePlaces(beside: last.store.held(one).root) == nil)
     }
 
     private static func promote(in world: World, to channel: String) async throws {

@@ -14,8 +14,8 @@ import Testing
         let request = ResourceRequest(tags: ["level2"], of: try world.client { $0.form = nil })
         try await request.beginAccessing()
         let store = VaultStore(world.layout)
-        #expect(try await store.lease(of: PackID("game/level2")).form == .opened)
-        #expect(try await store.lease(of: PackID("game/level2.level3")).form == .sealed)
+        #expect(try await store.held(PackID("game/level2")).form == .opened)
+        #expect(try await store.held(PackID("game/level2.level3")).form == .sealed)
         for (path, bytes) in [
             ("levels/2/map", World.map(2)), ("textures/grass", World.texture),
         ] {
