@@ -57,8 +57,10 @@ extension VaultClient {
         // It says what the allowance may be raised by.
         stager.network = networkGate
         stager.space.isEstimate = true
-        let untouched = try plan.downloads.map(\.pack).filter { pack throws(VaultError) in
-            try DownloadFile(layout: storeAccess.layout, pack: pack).arrival() == nil
+        var untouched: [PackManifest] = []
+        for pack in plan.downloads.map(\.pack)
+        where try DownloadFile(layout: storeAccess.layout, pack: pack).arrival() == nil {
+            untouched.append(pack)
         }
         // The tails that are fetched begin their downloads.
         defer { for pack in untouched { try? storeAccess.removal.discardDownload(of: pack) } }
