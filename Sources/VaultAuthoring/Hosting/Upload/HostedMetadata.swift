@@ -21,12 +21,12 @@ struct HostedMetadata {
     /// The names of all roots that are there.
     var roots: [MetadataFileName] { files.filter { $0.role == .root } }
 
-    /// The files with higher versions than these, the newest of each role first. Files that are longer than metadata may be are
-    /// ignored.
-    func newer(than versions: [MetadataRole: Int64]) -> [MetadataRole: [MetadataFileName]] {
+    /// The files with higher versions than these, which are by name without the version; the newest of each role first. Files that
+    /// are longer than metadata may be are ignored.
+    func newer(than versions: [String: Int64]) -> [MetadataRole: [MetadataFileName]] {
         var newer: [MetadataRole: [MetadataFileName]] = [:]
         for file in files {
-            guard let role = file.role, let version = versions[role], file.version > version,
+            guard let role = file.role, let version = versions[file.unversionedName], file.version > version,
                 sizes["metadata/\(file.hostedName)"] ?? 0 <= UInt64(clamping: role.type.sizeLimit)
             else { continue }
             newer[role, default: []].append(file)
