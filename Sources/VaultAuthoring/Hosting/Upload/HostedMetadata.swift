@@ -1,6 +1,7 @@
 import SystemPackage
 import UpdateFramework
 import VaultBase
+import VaultFileSystem
 
 /// A copy of a destination's metadata, as far as an upload needs it, in a folder that is removed afterwards.
 struct HostedMetadata {
@@ -75,11 +76,13 @@ struct HostedMetadata {
     }
 
     /// The timestamp as it is at the destination now; nil where there is none.
-    func presentTimestamp(scratch: FilePath) async throws(VaultError) -> [UInt8]? {
-        let name = MetadataRole.timestamp.fileName
+    func presentTimestamp() async throws(VaultError) -> [UInt8]? {
+        let role = MetadataRole.timestamp
+        let scratch = try ScratchFolder(in: copy)
+        let metadata = scratch.path.appending("metadata")
+        try FileSystem.createFolders(metadata, permissions: 0o700)
         // Read without a look at the list, which is of before the first file was written.
-        try await destination.read(["metadata/\(name)"], into: scratch)
-        return try MetadataFolder(scratch.appending("metadata")).metadata(
-            named: name, limit: MetadataRole.timestamp.sizeLimit)
+        try await destination.read(["metadata/\(role.fileName)"], into: scratch.path)
+        return try MetadataFolder(metadata).metadata(named: role.fileName, limit: role.sizeLimit)
     }
 }
