@@ -29,6 +29,16 @@ public struct TargetTree: Sendable {
     /// The verified roles that list targets: the top-level one, then the delegated ones.
     public var targetsRoles: [VerifiedTargets] { [chain.targets] + delegatedRoles }
 
+    /// The metadata whose versions the snapshot and the timestamp list; each before those that name it.
+    public var numberedDocuments: [MetadataDocument] {
+        delegatedRoles.map(\.document) + [chain.targets.document, chain.snapshot.document]
+    }
+
+    /// The version of each of these, by the name of its file without the version.
+    public var versions: [String: Int64] {
+        Dictionary(numberedDocuments.map { ($0.role.fileName, $0.version) }) { first, _ in first }
+    }
+
     public var refusals: [Refusal] {
         roles.compactMap { step, result in
             guard case .failure(let error) = result else { return nil }

@@ -98,7 +98,7 @@ public struct MetadataFileName: Sendable, Hashable {
     /// The name without the version, such as `targets.json`.
     public let unversionedName: String
 
-    public init(version: Int64, of role: MetadataRole) {
+    init(version: Int64, of role: MetadataRole) {
         (self.version, unversionedName) = (version, role.fileName)
     }
 

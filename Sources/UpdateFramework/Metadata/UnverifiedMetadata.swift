@@ -102,6 +102,9 @@ public struct MetadataDocument: Sendable, Hashable {
     /// The file's name at a host with consistent snapshots.
     public var hostedName: String { role.hostedName(version: version) }
 
+    /// The same name, also of the timestamp with the version.
+    public var fileName: MetadataFileName { MetadataFileName(version: version, of: role) }
+
     /// Parses the common members and checks the role and that it is TUF 1.x.
     init(_ role: MetadataRole, bytes: [UInt8], signed: JSONObject, place: String) throws(VaultError) {
         let type = try signed.string("_type", at: place)

@@ -25,12 +25,10 @@ struct StrayFiles {
             add("targets/\(chain.hostedPath(of: target))")
         }
         add("metadata/\(MetadataRole.timestamp.fileName)")
-        for document in [chain.snapshot.document] + tree.targetsRoles.map(\.document) {
-            if chain.root.usesConsistentSnapshots {
-                newest[document.role.fileName] = document.version
-            } else {
-                add("metadata/\(document.role.fileName)")
-            }
+        if chain.root.usesConsistentSnapshots {
+            newest = tree.versions
+        } else {
+            for name in tree.versions.keys { add("metadata/\(name)") }
         }
         newest[MetadataRole.root.fileName] = chain.root.version
     }

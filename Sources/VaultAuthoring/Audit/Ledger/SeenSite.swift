@@ -130,10 +130,3 @@ extension AuditState {
         }
     }
 }
-
-extension MetadataDocument {
-    /// With the version, also of the timestamp.
-    fileprivate var fileName: MetadataFileName {
-        MetadataFileName(version: version, of: role)
-    }
-}

@@ -144,10 +144,9 @@ extension SiteRepair {
     private func requireNothingNewer(
         than tree: TargetTree, in metadata: SoundMetadata
     ) throws(VaultError) {
-        let listed = [tree.chain.snapshot.document] + tree.targetsRoles.map(\.document)
-        let versions = Dictionary(listed.map { ($0.role, $0.version) }) { first, _ in first }
+        let versions = tree.versions
         for file in try metadata.own.versions() {
-            guard let version = file.role.flatMap({ versions[$0] }), file.version > version else { continue }
+            guard let version = versions[file.unversionedName], file.version > version else { continue }
             throw VaultError(
                 .untrusted, "it is newer than what the mirror lists, version \(version): the mirror is older",
                 at: metadata.own.place(of: file.hostedName),
@@ -172,10 +171,8 @@ extension SiteRepair {
         _ tree: TargetTree, _ metadata: SoundMetadata, _ report: inout RepairReport
     ) async throws(VaultError) {
         let own = metadata.own
-        let chain = tree.chain
         let current =
-            tree.delegatedRoles.map(\.document) + [chain.targets.document, chain.snapshot.document]
-            + metadata.roots.map(\.document) + [chain.timestamp.document]
+            tree.numberedDocuments + metadata.roots.map(\.document) + [tree.chain.timestamp.document]
         try FileSystem.createFolders(own.path, permissions: 0o755)
         // Of a repair that was killed.
         _ = try? Folder(opening: own.path).removeAbandonedScratch()

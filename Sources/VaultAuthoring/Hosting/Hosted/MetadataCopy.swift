@@ -22,10 +22,9 @@ struct MetadataCopy {
         roots = try await RootHistory(
             of: site, through: [pinned, tree.chain.root], upTo: tree.chain.root.version
         ).roots
-        let chain = tree.chain
-        for root in roots { try write(root.document) }
-        for role in tree.targetsRoles { try write(role.document) }
-        for document in [chain.snapshot.document, chain.timestamp.document] { try write(document) }
+        for document in roots.map(\.document) + tree.numberedDocuments + [tree.chain.timestamp.document] {
+            try write(document)
+        }
     }
 
     /// Adds the roots that a publication left to upload, where they follow from the host's newest: their keys are in the vault.

@@ -30,10 +30,7 @@ struct HostPruning {
         let both = try await metadataOfBoth(hosted, below: scratch)
         let kept = try KeptMetadata(
             in: both, tree: uploaded.tree, now: now, versions: 0, under: uploaded.roots)
-        var newest: [String: Int64] = [:]
-        for document in uploaded.tree.targetsRoles.map(\.document) + [uploaded.tree.chain.snapshot.document] {
-            newest[document.role.fileName] = document.version
-        }
+        let newest = uploaded.tree.versions
         func isEarlier(_ file: MetadataFileName) -> Bool {
             file.role != .root && file.version < newest[file.unversionedName] ?? 0
         }

@@ -1,6 +1,7 @@
 import SystemPackage
 import UpdateFramework
 import VaultBase
+import VaultFileSystem
 
 /// A copy of a destination's metadata, as far as an upload needs it, in a folder that is removed afterwards.
 struct HostedMetadata {
@@ -21,12 +22,12 @@ struct HostedMetadata {
     /// The names of all roots that are there.
     var roots: [MetadataFileName] { files.filter { $0.role == .root } }
 
-    /// The files with higher versions than these, the newest of each role first. Files that are longer than metadata may be are
-    /// ignored.
-    func newer(than versions: [MetadataRole: Int64]) -> [MetadataRole: [MetadataFileName]] {
+    /// The files with higher versions than these, which are by name without the version; the newest of each role first. Files that
+    /// are longer than metadata may be are ignored.
+    func newer(than versions: [String: Int64]) -> [MetadataRole: [MetadataFileName]] {
         var newer: [MetadataRole: [MetadataFileName]] = [:]
         for file in files {
-            guard let role = file.role, let version = versions[role], file.version > version,
+            guard let role = file.role, let version = versions[file.unversionedName], file.version > version,
                 sizes["metadata/\(file.hostedName)"] ?? 0 <= UInt64(clamping: role.type.sizeLimit)
             else { continue }
             newer[role, default: []].append(file)
@@ -75,11 +76,13 @@ struct HostedMetadata {
     }
 
     /// The timestamp as it is at the destination now; nil where there is none.
-    func presentTimestamp(scratch: FilePath) async throws(VaultError) -> [UInt8]? {
-        let name = MetadataRole.timestamp.fileName
+    func presentTimestamp() async throws(VaultError) -> [UInt8]? {
+        let role = MetadataRole.timestamp
+        let scratch = try ScratchFolder(in: copy)
+        let metadata = scratch.path.appending("metadata")
+        try FileSystem.createFolders(metadata, permissions: 0o700)
         // Read without a look at the list, which is of before the first file was written.
-        try await destination.read(["metadata/\(name)"], into: scratch)
-        return try MetadataFolder(scratch.appending("metadata")).metadata(
-            named: name, limit: MetadataRole.timestamp.sizeLimit)
+        try await destination.read(["metadata/\(role.fileName)"], into: scratch.path)
+        return try MetadataFolder(metadata).metadata(named: role.fileName, limit: role.sizeLimit)
     }
 }

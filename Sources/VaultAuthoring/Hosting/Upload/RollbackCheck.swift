@@ -107,12 +107,9 @@ extension RollbackCheck {
     ) async throws(VaultError) {
         guard !hasCurrentTimestamp || !hasCurrentSnapshot else { return }
         let signers = signers(of: tree)
-        var versions = Dictionary(tree.targetsRoles.map { ($0.document.role, $0.version) }) { first, _ in
-            first
-        }
-        versions[.snapshot] = tree.chain.snapshot.version
+        let versions = tree.versions
         for (role, files) in hosted.newer(than: versions).sorted(by: { $0.key < $1.key }) {
-            guard let version = versions[role], let signers = signers[role] else { continue }
+            guard let version = versions[role.fileName], let signers = signers[role] else { continue }
             for (index, file) in files.prefix(Self.limit).enumerated() {
                 if index % 16 == 0 {
                     try await hosted.fetch(files[index...].prefix(16).map(\.hostedName))

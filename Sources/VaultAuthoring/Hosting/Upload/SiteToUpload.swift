@@ -167,11 +167,9 @@ extension SiteToUpload {
 
     /// The first published file that the folder lacks; nil if it has all. The folder of a CI runner has new files only.
     func firstMissing() throws(VaultError) -> String? {
-        let metadata =
-            roots.map(\.document.hostedName) + tree.targetsRoles.map(\.document.hostedName)
-            + [tree.chain.snapshot.document.hostedName]
+        let metadata = roots.map(\.document) + tree.numberedDocuments
         let targets = tree.hostedRecords.map { "targets/\($0.hostedPath)" }
-        for path in metadata.map({ "metadata/\($0)" }) + targets
+        for path in metadata.map({ "metadata/\($0.hostedName)" }) + targets
         where try !FileSystem.exists(folder.appending(path)) {
             return path
         }
@@ -184,12 +182,9 @@ extension SiteToUpload {
     func metadataToWrite(_ hosted: HostedMetadata) throws(VaultError) -> [(
         name: MetadataFileName, UploadWriting
     )] {
-        let current =
-            tree.targetsRoles.map(\.document.hostedName) + [tree.chain.snapshot.document.hostedName]
-            + roots.map(\.document.hostedName)
         var writes: [(name: MetadataFileName, UploadWriting)] = []
-        for hostedName in current {
-            guard let name = MetadataFileName(hostedName: hostedName), let role = name.role else { continue }
+        for document in tree.numberedDocuments + roots.map(\.document) {
+            let (name, hostedName, role) = (document.fileName, document.hostedName, document.role)
             guard let ours = try local.metadata(named: hostedName, limit: role.sizeLimit) else { continue }
             guard hosted.has(hostedName) else {
                 writes.append((name, .new))
@@ -212,13 +207,11 @@ extension SiteToUpload {
     }
 
     private func findEarlierMetadata() throws(VaultError) -> [MetadataFileName] {
-        let newest = Dictionary(
-            (tree.targetsRoles.map(\.document) + [tree.chain.snapshot.document]).map { ($0.role, $0.version) }
-        ) { first, _ in first }
+        let newest = tree.versions
         let hidesNames = PackNames.areNeeded(for: tree.recordsOfAllChannels)
         var files: [MetadataFileName] = []
         for file in try local.versions() {
-            guard let role = file.role, role != .root, file.version < newest[role] ?? .max,
+            guard let role = file.role, role != .root, file.version < newest[file.unversionedName] ?? .max,
                 file.version > seenVersion(of: role),
                 let found = try? local.metadata(in: file), found.document.version == file.version,
                 isSigned(found), !hidesNames || (try? found.showsNames) == false

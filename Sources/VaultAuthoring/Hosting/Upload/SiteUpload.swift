@@ -53,14 +53,14 @@ public struct SiteUpload: Sendable {
         var whole = WholeWork<String>([], steps: [.verifying, .sending])
         func note(_ progress: WorkProgress) { observe(whole.adding(progress, of: destination.name)) }
         var work = try await prepare(in: scratch.path, note)
-        try await work.send(work.packs, from: site, to: destination, note)
-        try await work.send(work.metadata, from: site, to: destination, note)
+        try await work.send(work.packs, from: site, note)
+        try await work.send(work.metadata, from: site, note)
         if let timestamp = work.timestamp {
-            try await requireUnchanged(work, scratch: scratch.path)
-            try await work.send([timestamp], from: work.staged, to: destination, note)
+            try await requireUnchanged(work)
+            try await work.send([timestamp], from: work.staged, note)
         }
-        try await work.send(work.lastRoots, from: site, to: destination, note)
-        try await remove(work.removals, of: work, scratch: scratch.path)
+        try await work.send(work.lastRoots, from: site, note)
+        try await remove(work)
         return work.report(isDryRun: false)
     }
 
@@ -94,11 +94,7 @@ public struct SiteUpload: Sendable {
         }
         let metadata = try uploaded.metadataToWrite(hosted)
         let targets = try uploaded.targets(sizes, observe)
-        var work = UploadWork(
-            destination: destination.name, staged: staged, hosted: hosted,
-            seen: try hosted.folder.metadata(named: name, limit: MetadataRole.timestamp.sizeLimit),
-            version: uploaded.tree.chain.timestamp.version, earlier: uploaded.seen?.timestamp.version,
-            warnings: uploaded.warnings)
+        var work = UploadWork(uploaded: uploaded, destination: destination, staged: staged, hosted: hosted)
         for (file, writing) in metadata {
             let path = "metadata/\(file.hostedName)"
             guard let length = try FileSystem.status(of: site.appending(path), followingLinks: true)?.size
@@ -110,12 +106,9 @@ public struct SiteUpload: Sendable {
                 work.metadata.append(item)
             }
         }
-        if work.seen != timestamp {
+        if uploaded.seen?.timestamp.bytes != timestamp {
             work.timestamp = UploadItem(
                 path: "metadata/\(name)", length: UInt64(timestamp.count), writing: .timestamp)
-        }
-        for record in uploaded.tree.hostedRecords {
-            work.current["targets/\(record.hostedPath)"] = record.length
         }
         work.packs = try await packs(among: targets, sizes, published: uploaded.published)
         if prunes {
@@ -126,17 +119,12 @@ public struct SiteUpload: Sendable {
     }
 
     /// Packs before what lists them, so that what a killed upload leaves is still found by the next one.
-    private func remove(
-        _ removals: [SiteFile], of work: UploadWork, scratch: FilePath
-    ) async throws(VaultError) {
-        guard !removals.isEmpty else { return }
-        let last = scratch.appending("last")
-        try FileSystem.createFolders(last.appending("metadata"), permissions: 0o700)
-        let name = MetadataRole.timestamp.fileName
-        let own = try MetadataFolder(work.staged.appending("metadata")).metadata(
-            named: name, limit: MetadataRole.timestamp.sizeLimit)
-        guard try await work.hosted.presentTimestamp(scratch: last) == own else { throw concurrentUpload }
-        let files = removals.map(\.path)
+    private func remove(_ work: UploadWork) async throws(VaultError) {
+        guard !work.removals.isEmpty else { return }
+        guard try await work.hosted.presentTimestamp() == work.uploaded.tree.chain.timestamp.bytes else {
+            throw concurrentUpload
+        }
+        let files = work.removals.map(\.path)
         for part in [files.filter { $0.hasPrefix("targets/") }, files.filter { $0.hasPrefix("metadata/") }]
         where !part.isEmpty {
             try await destination.remove(part)
@@ -173,111 +161,20 @@ public struct SiteUpload: Sendable {
     }
 
     /// A destination of plain files can't compare and write in one step: this leaves a moment.
-    private func requireUnchanged(_ work: UploadWork, scratch: FilePath) async throws(VaultError) {
-        let again = scratch.appending("again")
-        try FileSystem.createFolders(again.appending("metadata"), permissions: 0o700)
-        guard try await work.hosted.presentTimestamp(scratch: again) == work.seen else {
+    private func requireUnchanged(_ work: UploadWork) async throws(VaultError) {
+        guard try await work.hosted.presentTimestamp() == work.uploaded.seen?.timestamp.bytes else {
             throw concurrentUpload
         }
         // Files that were there already may have been removed by the upload of another state.
         let sizes = try await destination.sizes()
-        guard work.current.allSatisfy({ sizes[$0] == $1 }) else { throw concurrentUpload }
+        guard work.uploaded.tree.hostedRecords.allSatisfy({ sizes["targets/\($0.hostedPath)"] == $0.length })
+        else { throw concurrentUpload }
     }
 
     private var concurrentUpload: VaultError {
         VaultError(
             .busy, "another publisher has uploaded there meanwhile", at: destination.name,
             remedy: RollbackCheck.again)
-    }
-}
-
-/// A file that is to be sent.
-struct UploadItem: Sendable {
-    let path: String
-    let length: UInt64
-    let writing: UploadWriting
-}
-
-/// What an upload sends, in its order.
-struct UploadWork {
-    let destination: String
-    /// Holds the timestamp as it was verified.
-    let staged: FilePath
-    let hosted: HostedMetadata
-    /// The destination's timestamp; nil where there is none.
-    let seen: [UInt8]?
-    let version: Int64
-    let earlier: Int64?
-    let warnings: [Finding]
-    var packs: [UploadItem] = []
-    /// Each file before those that list it.
-    var metadata: [UploadItem] = []
-    /// Nil where the destination has it.
-    var timestamp: UploadItem?
-    var lastRoots: [UploadItem] = []
-    /// The lengths of all files that the site lists.
-    var current: [String: UInt64] = [:]
-    /// Bytes.
-    var sent: UInt64 = 0
-    /// What the destination loses at last.
-    var removals: [SiteFile] = []
-
-    private var all: [UploadItem] { packs + metadata + (timestamp.map { [$0] } ?? []) + lastRoots }
-
-    func report(isDryRun: Bool) -> UploadReport {
-        UploadReport(
-            destination: destination, files: all.map { SiteFile(path: $0.path, length: $0.length) },
-            removed: removals, version: version, earlierVersion: earlier, isDryRun: isDryRun,
-            warnings: warnings)
-    }
-
-    /// Sends files in their order, and reads each part back before the next is sent.
-    mutating func send(
-        _ items: [UploadItem], from folder: FilePath, to destination: any UploadDestination,
-        _ observe: (WorkProgress) -> Void
-    ) async throws(VaultError) {
-        let total = all.saturatingSum(\.length)
-        for part in Self.parts(of: items) {
-            let files = part.map(\.path)
-            try await destination.write(files, from: folder, part[0].writing)
-            FailPoint.reach("upload")
-            let wrong = try await destination.differing(files, from: folder)
-            guard wrong.isEmpty else {
-                throw VaultError(
-                    .unavailable, "it does not read back as it was written: \(wrong.listed(upTo: 4))",
-                    at: destination.name,
-                    remedy:
-                        "check the destination and its space, or whether another upload runs, then upload again"
-                )
-            }
-            sent += part.saturatingSum(\.length)
-            observe(WorkProgress(.sending, nil, sent, of: total))
-        }
-    }
-
-    /// Parts whose files may be sent in any order: the packs, or the metadata of one kind. A part of packs is small enough for
-    /// progress to be shown.
-    private static func parts(of items: [UploadItem]) -> [[UploadItem]] {
-        var parts: [[UploadItem]] = []
-        var size: UInt64 = 0
-        for item in items {
-            if let last = parts.last, kind(of: last[0]) == kind(of: item), last.count < 500, size < 64 << 20 {
-                parts[parts.count - 1].append(item)
-                size += item.length
-            } else {
-                parts.append([item])
-                size = item.length
-            }
-        }
-        return parts
-    }
-
-    private static func kind(of item: UploadItem) -> [String] {
-        let isTarget = item.path.hasPrefix("targets/")
-        // The role's file name follows the version, as `targets.json`.
-        let ending = isTarget ? "" : String(item.path.drop { $0 != "." })
-        let isTopLevel = [".targets.json", ".snapshot.json", ".root.json", ".json"].contains(ending)
-        return ["\(isTarget)", isTopLevel ? ending : "", "\(item.writing)"]
     }
 }
 

@@ -22,8 +22,7 @@ struct EarlierListings {
         let roots = (try? await RootHistory(fromFirstRootOf: folder)?.roots) ?? []
         let isComplete = roots.contains { $0.digest == tree.chain.root.digest }
         let signers = PackSigners(under: isComplete ? roots : [tree.chain.root], of: tree)
-        let newest = Dictionary(tree.targetsRoles.map { ($0.document.role, $0.version) }) { first, _ in first
-        }
+        let newest = tree.versions
         var known = Set(tree.recordsOfAllChannels.map(\.hostedPath))
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             do throws(VaultError) {
@@ -35,7 +34,7 @@ struct EarlierListings {
                 }
             } catch {
                 // What follows on the newest is not part of the site.
-                guard let role = file.role, let newest = newest[role], file.version < newest else { continue }
+                guard let newest = newest[file.unversionedName], file.version < newest else { continue }
                 findings.append(
                     .damaged(
                         "earlier metadata that can't be read: \(error.problem)",

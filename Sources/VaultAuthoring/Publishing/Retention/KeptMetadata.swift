@@ -55,10 +55,7 @@ struct KeptMetadata {
         }
         for file in files where file.role == .root { kept[file] = .current }
         for record in tree.recordsOfAllChannels { keptTargets[record.hostedPath] = .current }
-        for role in tree.targetsRoles {
-            kept[MetadataFileName(version: role.version, of: role.document.role)] = .current
-        }
-        kept[MetadataFileName(version: tree.chain.snapshot.version, of: .snapshot)] = .current
+        for document in tree.numberedDocuments { kept[document.fileName] = .current }
         try keepListed(in: folder, now)
         try keepNewest(versions, in: folder, tree, roots)
     }
