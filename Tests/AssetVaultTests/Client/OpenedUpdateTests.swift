@@ -72,7 +72,7 @@ import VaultFileSystem
             linked.isSuperset(of: ["file 0", "file 1", "file 2", "file 6", "file 7", "file 8", "file 9"]))
         #expect(!linked.contains("file 4"))
         for (name, bytes) in ChangedPack.files(1) {
-            #expect(try await client.store.contents(of: EntryPath(name), in: before) == bytes, "\(name)")
+            #expect(try await before.bytes(name) == bytes, "\(name)")
         }
         try await pack.expectContent(2, client)
     }
