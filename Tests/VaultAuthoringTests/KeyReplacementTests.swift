@@ -1,3 +1,4 @@
+import SealedPack
 import Testing
 import VaultAuthoring
 import VaultBase
