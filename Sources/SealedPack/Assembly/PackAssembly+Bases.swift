@@ -10,13 +10,13 @@ extension PackAssembly {
     ///
     /// - Parameter ownName: the name that this pack will have: a file of that name is no base.
     package mutating func rest(on earlier: PackFile, as ownName: String) throws(VaultError) -> PieceBases? {
-        guard hasMissingPieces, let ranges, try file.hasHoles else { return nil }
-        var search = try BaseSearch(for: packFile, ranges, as: ownName) { states.isMissing($0) }
-        try search.look(in: earlier, copies: { copies?.copies(of: $0) ?? [] }, where: { _, _ in true })
+        guard let writer, states.missingCount > 0, try file.hasHoles else { return nil }
+        var search = try BaseSearch(for: packFile, writer.ranges, as: ownName) { states.isMissing($0) }
+        try search.look(in: earlier, copies: writer.copies.copies(of:), where: { _, _ in true })
         guard try !search.isDueToConsolidate else { return nil }
         search.keepBest()
         let bases = search.found
-        if let bases { leaveOut { bases.places.run(with: ranges[$0]) != nil } }
+        if let bases { leaveOut { bases.places.run(with: writer.ranges[$0]) != nil } }
         return bases
     }
 }

@@ -23,7 +23,7 @@ extension PackAssembly {
         at offset: UInt64, from bytes: IncomingBytes, check: ([UInt8]) throws(VaultError) -> Void = { _ in },
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
-        guard let ranges else {
+        guard let writer else {
             var position = offset
             while let chunk = try await bytes.next() {
                 try check(chunk)
@@ -33,7 +33,7 @@ extension PackAssembly {
             }
             return 0
         }
-        return try await receivePieces(ranges, at: offset, from: bytes, check: check, progress: progress)
+        return try await receivePieces(by: writer, at: offset, from: bytes, check: check, progress: progress)
     }
 
     /// Writes bytes before the index is verified; they are verified afterwards. Skips header and footer, which follow
@@ -48,25 +48,25 @@ extension PackAssembly {
     }
 
     private mutating func receivePieces(
-        _ ranges: PieceRanges, at offset: UInt64, from bytes: IncomingBytes,
+        by writer: PieceWriter, at offset: UInt64, from bytes: IncomingBytes,
         check: ([UInt8]) throws(VaultError) -> Void, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
-        let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies, tree: tree)
-        var cutter = IncomingPieceCutter(incoming, at: offset, ranges)
-        defer { incoming = cutter.incoming }
+        incoming.begin(at: offset)
         var failure: VaultError?
         var wrong = 0
         do throws(VaultError) {
             try await runInOrder(
                 width: Self.concurrency, budget: Self.memoryBudget, read: { await bytes.readMore() },
-                next: { () throws(VaultError) -> NextInput<IncomingPiece.Complete> in
+                next: { () throws(VaultError) -> NextInput<IncomingPieces.Complete> in
                     while true {
-                        if let piece = cutter.next(where: { states.isWanted($0) }) { return .input(piece) }
+                        if let piece = incoming.next(writer.ranges, where: states.isWanted) {
+                            return .input(piece)
+                        }
                         guard let read = bytes.take() else { return .readFirst }
                         do throws(VaultError) {
                             guard let chunk = try read.get() else { return .end }
                             try check(chunk)
-                            cutter.add(chunk)
+                            incoming.add(chunk)
                         } catch {
                             failure = error
                             return .end
@@ -80,10 +80,7 @@ extension PackAssembly {
                 deliver: { piece throws(VaultError) in
                     if !piece.written.isEmpty {
                         wrongInARow = 0
-                        notePresent(piece.written, ranges)
-                        noteWritten(piece.written, ranges)
-                        FailPoint.reach("pieceWritten")
-                        progress(presentLength)
+                        noteWritten(piece.written, at: "pieceWritten", progress: progress)
                     } else if !piece.hasSeveralSenders {
                         // If the piece came from several senders, it is unknown which one was wrong.
                         wrong += 1
@@ -138,8 +135,8 @@ public final class IncomingBytes: Sendable {
     }
 }
 
-/// The first bytes of the piece that is being received.
-struct IncomingPiece: Sendable {
+/// Cuts the bytes of a sender, from any offset of a pack, into pieces. The next sender may go on in the middle of a piece.
+struct IncomingPieces: Sendable {
     /// A complete piece whose digest is not verified.
     struct Complete: Sendable {
         let number: Int
@@ -148,82 +145,62 @@ struct IncomingPiece: Sendable {
         let hasSeveralSenders: Bool
     }
 
-    private var number = -1
+    /// The piece that is being received, and its first bytes.
+    private var number: Int?
     private var bytes: [UInt8] = []
     private var hasSeveralSenders = false
+    /// The rest of what the sender sent last, and its offset in the pack.
+    private var chunk: ArraySlice<UInt8> = []
+    private var position: UInt64 = 0
 
     /// Bytes received of the current piece.
     var length: Int { bytes.count }
 
-    /// Bytes received of piece `number`.
-    func length(ofPiece number: Int) -> Int { self.number == number ? bytes.count : 0 }
-
     /// The bytes of consecutive pieces, without those received of the first of them.
     func rest(of pieces: Range<Int>, _ ranges: PieceRanges) -> Range<UInt64> {
-        let start = ranges[pieces.lowerBound].lowerBound + UInt64(length(ofPiece: pieces.lowerBound))
+        let received = number == pieces.lowerBound ? bytes.count : 0
+        let start = ranges[pieces.lowerBound].lowerBound + UInt64(received)
         return start..<ranges[pieces.upperBound - 1].upperBound
     }
 
     /// The following bytes come from another sender.
     mutating func changeSender() { hasSeveralSenders = true }
 
-    /// Adds bytes of one piece, from `position` in the pack. Bytes of a piece whose start was not received are dropped.
-    mutating func add(_ part: Span<UInt8>, at position: UInt64, to number: Int, of piece: Range<UInt64>)
-        -> Complete?
-    {
-        if position == piece.lowerBound {
-            self.number = number
-            hasSeveralSenders = false
-            bytes.removeAll(keepingCapacity: true)
-            bytes.reserveCapacity(piece.count)
-        }
-        guard self.number == number, UInt64(bytes.count) == position - piece.lowerBound else { return nil }
-        bytes.append(copying: part)
-        guard bytes.count == piece.count else { return nil }
-        defer {
-            self.number = -1
-            bytes = []
-        }
-        return Complete(number: number, bytes: bytes, hasSeveralSenders: hasSeveralSenders)
-    }
-}
+    /// The following bytes are those of the pack from `offset`.
+    mutating func begin(at offset: UInt64) { (chunk, position) = ([], offset) }
 
-/// Cuts the bytes of a sender, from any offset of a pack, into pieces.
-struct IncomingPieceCutter {
-    private let ranges: PieceRanges
-    private(set) var incoming: IncomingPiece
-    /// The offset in the pack of the rest of the chunk.
-    private var position: UInt64
-    private var chunk: ArraySlice<UInt8> = []
-    /// The piece that contains this offset.
-    private var number: Int
-
-    /// - Parameter incoming: the piece whose first bytes were already received.
-    init(_ incoming: IncomingPiece, at position: UInt64, _ ranges: PieceRanges) {
-        self.ranges = ranges
-        self.incoming = incoming
-        self.position = position
-        number = ranges.first(endingAfter: max(position, PackLayout.piecesOffset))
-    }
-
-    /// Adds the bytes that follow the previous ones.
+    /// Adds the bytes that follow the previous ones, of which ``next(_:where:)`` has left none.
     mutating func add(_ bytes: [UInt8]) { chunk = bytes[...] }
 
     /// The next complete piece; nil when more bytes are needed. Skips other parts and unwanted pieces.
-    mutating func next(where isWanted: (Int) -> Bool) -> IncomingPiece.Complete? {
+    mutating func next(_ ranges: PieceRanges, where isWanted: (Int) -> Bool) -> Complete? {
         drop(before: PackLayout.piecesOffset)
-        while !chunk.isEmpty, number < ranges.count {
+        while !chunk.isEmpty {
+            let number = ranges.first(endingAfter: position)
+            guard number < ranges.count else { break }
             let piece = ranges[number]
             let part = chunk.prefix(Int(clamping: piece.upperBound - position))
-            let whole =
-                isWanted(number)
-                ? incoming.add(part.span, at: position, to: number, of: piece) : nil
+            let whole = isWanted(number) ? add(part, to: number, of: piece) : nil
             drop(before: position + UInt64(part.count))
-            if position == piece.upperBound { number += 1 }
             if let whole { return whole }
         }
         drop(before: position + UInt64(chunk.count))
         return nil
+    }
+
+    /// Bytes of a piece whose start was not received are dropped.
+    private mutating func add(_ part: ArraySlice<UInt8>, to number: Int, of piece: Range<UInt64>) -> Complete?
+    {
+        if position == piece.lowerBound {
+            (self.number, hasSeveralSenders) = (number, false)
+            bytes.removeAll(keepingCapacity: true)
+            bytes.reserveCapacity(piece.count)
+        }
+        guard self.number == number, UInt64(bytes.count) == position - piece.lowerBound else { return nil }
+        bytes += part
+        guard bytes.count == piece.count else { return nil }
+        defer { (self.number, bytes) = (nil, []) }
+        return Complete(number: number, bytes: bytes, hasSeveralSenders: hasSeveralSenders)
     }
 
     private mutating func drop(before start: UInt64) {
@@ -238,14 +215,20 @@ struct IncomingPieceCutter {
 struct PieceWriter: Sendable {
     let pack: PackFile
     let ranges: PieceRanges
-    let copies: DuplicatePieces?
+    let copies: DuplicatePieces
+    /// Where pieces are opened into, instead of being written to the file.
     var tree: TreeWriter?
+
+    init(to pack: PackFile, copies: DuplicatePieces) throws(VaultError) {
+        (self.pack, self.copies) = (pack, copies)
+        ranges = try PieceRanges(of: pack)
+    }
 
     /// Writes a piece and its copies if its bytes have the digest of the verified index. Returns the numbers of the
     /// pieces written, none for other bytes. Throws `.io`.
     func write(_ ciphertext: Span<UInt8>, as number: Int) throws(VaultError) -> [Int] {
         guard try pack.isPiece(number, ciphertext) else { return [] }
-        let numbers = [number] + (copies?.copies(of: number) ?? [])
+        let numbers = [number] + copies.copies(of: number)
         guard let tree else {
             for number in numbers { try pack.file.write(ciphertext, at: ranges[number].lowerBound) }
             return numbers
@@ -260,25 +243,22 @@ struct PieceWriter: Sendable {
 /// Receives some pieces of a pack whose index is verified. Each is written once it is complete and verified; all other
 /// bytes are dropped.
 public struct PieceReceiver: ~Copyable {
-    private let ranges: PieceRanges
     private let writer: PieceWriter
     private let wanted: Set<Int>
-    private var cutter: IncomingPieceCutter
+    private var incoming = IncomingPieces()
     private var end: UInt64 = 0
 
     public init(of pieces: [Int], in pack: PackFile) throws(VaultError) {
-        ranges = try PieceRanges(of: pack)
-        writer = PieceWriter(pack: pack, ranges: ranges, copies: nil)
+        writer = try PieceWriter(to: pack, copies: .none)
         wanted = Set(pieces)
-        cutter = IncomingPieceCutter(IncomingPiece(), at: 0, ranges)
     }
 
     /// Throws `.io`.
     public mutating func receive(_ bytes: [UInt8], at offset: UInt64) throws(VaultError) {
-        if offset != end { cutter = IncomingPieceCutter(IncomingPiece(), at: offset, ranges) }
+        if offset != end { incoming.begin(at: offset) }
         end = offset + UInt64(bytes.count)
-        cutter.add(bytes)
-        while let piece = cutter.next(where: wanted.contains) {
+        incoming.add(bytes)
+        while let piece = incoming.next(writer.ranges, where: wanted.contains) {
             _ = try writer.write(piece.bytes.span, as: piece.number)
         }
     }

@@ -1,5 +1,4 @@
 public import VaultBase
-import VaultFileSystem
 
 extension PackAssembly {
     /// Copies missing pieces from other packs. Each is verified by the digest in this pack's index as it is read, so
@@ -14,10 +13,10 @@ extension PackAssembly {
     public mutating func reuse(
         from next: () throws(VaultError) -> (any PieceSource)?, progress: (UInt64) -> Void
     ) async throws(VaultError) {
-        guard let ranges, states.missingCount > 0 else { return }
+        guard let writer, states.missingCount > 0 else { return }
         let wanted = try PiecesByDigest(of: packFile, where: states.isMissing)
         while states.missingCount > 0, let other = try next() {
-            try await copy(findPieces(wanted, in: other), of: other, ranges, progress: progress)
+            try await copy(findPieces(wanted, in: other), of: other, by: writer, progress: progress)
         }
     }
 
@@ -38,16 +37,15 @@ extension PackAssembly {
     }
 
     private mutating func copy(
-        _ matches: [Match], of other: any PieceSource, _ ranges: PieceRanges, progress: (UInt64) -> Void
+        _ matches: [Match], of other: any PieceSource, by writer: PieceWriter, progress: (UInt64) -> Void
     ) async throws(VaultError) {
-        let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies, tree: tree)
         try await runInOrder(
             matches,
             // An estimate: a piece that compresses well takes more.
-            memory: { 4 * ranges[Int($0.number)].count },
+            memory: { 4 * writer.ranges[Int($0.number)].count },
             work: { (match: Match) throws(VaultError) -> [Int] in
                 let number = Int(match.number)
-                let range = match.offset..<(match.offset + UInt64(ranges[number].count))
+                let range = match.offset..<(match.offset + UInt64(writer.ranges[number].count))
                 // It may have been given up since it was found.
                 guard other.has(pieceAt: range), let bytes = try? other.pack.pieceBytes(in: range),
                     bytes.count == range.count
@@ -58,10 +56,7 @@ extension PackAssembly {
             },
             deliver: { numbers in
                 guard !numbers.isEmpty else { return }
-                notePresent(numbers, ranges)
-                noteWritten(numbers, ranges)
-                FailPoint.reach("pieceReused")
-                progress(presentLength)
+                noteWritten(numbers, at: "pieceReused", progress: progress)
             })
     }
 }
@@ -70,13 +65,11 @@ extension PackAssembly {
     /// Leaves out the missing pieces that the index of another pack lists, whose file need not have them: a tree that it was opened into
     /// has their content. Does nothing before the tail is verified. Memory: 16 bytes a piece.
     public mutating func leaveOut(piecesOf other: PackFile) throws(VaultError) {
-        guard hasMissingPieces else { return }
+        guard let copies = writer?.copies, states.missingCount > 0 else { return }
         let wanted = try PiecesByDigest(of: packFile, where: states.isMissing)
         var isElsewhere = [Bool](repeating: false, count: states.count)
-        let copies = copies
         wanted.forEachMatch(in: other) { number, _ in
-            isElsewhere[number] = true
-            for copy in copies?.copies(of: number) ?? [] { isElsewhere[copy] = true }
+            for piece in [number] + copies.copies(of: number) { isElsewhere[piece] = true }
         }
         leaveOut { isElsewhere[$0] }
     }

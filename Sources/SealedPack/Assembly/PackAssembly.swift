@@ -13,11 +13,10 @@ public struct PackAssembly: ~Copyable, Sendable {
     public let pack: PackManifest
     let packFile: PackFile
     /// Nil until the tail is verified.
-    var ranges: PieceRanges?
+    private(set) var writer: PieceWriter?
     /// Which pieces are present and verified.
     var states = PieceStates(count: 0)
-    var copies: DuplicatePieces?
-    var incoming = IncomingPiece()
+    var incoming = IncomingPieces()
     private var writeBehind = WriteBehind()
     /// Consecutive pieces with the wrong digest.
     var wrongInARow = 0
@@ -29,8 +28,6 @@ public struct PackAssembly: ~Copyable, Sendable {
 
     /// Whether some pieces are not needed in the file, and not in it.
     public private(set) var isPartial = false
-    /// Where missing pieces are opened into, instead of being written to the file.
-    private(set) var tree: TreeWriter?
 
     /// ``presentLength`` with the bytes of the incoming piece.
     public var receivedLength: UInt64 { presentLength + UInt64(incoming.length) }
@@ -44,10 +41,10 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// Brings only some pieces into the file of a pack whose tail is verified; none of what is there is read.
     package init(of pieces: Set<Int>, in packFile: PackFile, _ pack: PackManifest) throws(VaultError) {
         self.init(pack: pack, packFile: packFile)
-        let (ranges, copies) = (try PieceRanges(of: packFile), try DuplicatePieces(in: packFile))
-        (self.ranges, self.copies) = (ranges, copies)
-        states = PieceStates(count: ranges.count)
-        states.excludeCopies(copies)
+        let writer = try PieceWriter(to: packFile, copies: DuplicatePieces(in: packFile))
+        self.writer = writer
+        states = PieceStates(count: writer.ranges.count)
+        states.excludeCopies(writer.copies)
         leaveOut { !pieces.contains($0) }
     }
 
@@ -80,13 +77,13 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// The bytes to request next: missing ones, and present ones between them where another request would cost more.
     /// Nil when the pack is complete.
     public mutating func wanted() throws(VaultError) -> Range<UInt64>? {
-        guard let ranges else { return try wantedTail() }
+        guard let ranges = writer?.ranges else { return try wantedTail() }
         return states.nextRange(ranges).map { incoming.rest(of: $0, ranges) }
     }
 
     /// All requests for what is missing now; only that for the tail before it is verified.
     public func requests() throws(VaultError) -> Requests {
-        guard let ranges else { return Requests(tail: try wantedTail()) }
+        guard let ranges = writer?.ranges else { return Requests(tail: try wantedTail()) }
         return Requests(states: states, ranges: ranges, incoming: incoming)
     }
 
@@ -95,7 +92,7 @@ public struct PackAssembly: ~Copyable, Sendable {
         fileprivate var tail: Range<UInt64>?
         fileprivate var states = PieceStates(count: 0)
         fileprivate var ranges: PieceRanges?
-        fileprivate var incoming = IncomingPiece()
+        fileprivate var incoming = IncomingPieces()
 
         public mutating func next() -> Range<UInt64>? {
             guard let ranges else { return tail.take() }
@@ -110,7 +107,7 @@ public struct PackAssembly: ~Copyable, Sendable {
     }
 
     /// Whether the tail is not verified, so that missing pieces are unknown.
-    public var isTailUnverified: Bool { ranges == nil }
+    public var isTailUnverified: Bool { writer == nil }
 
     /// Whether no bytes were received.
     public var isEmpty: Bool { isTailUnverified && presentLength == 0 }
@@ -126,12 +123,12 @@ public struct PackAssembly: ~Copyable, Sendable {
         }
         isTailWrong = (try? isTailSound()) != true
         guard !isTailWrong else { return false }
-        let ranges = try PieceRanges(of: packFile)
-        self.ranges = ranges
-        states = PieceStates(count: ranges.count, first: pack.first)
+        let writer = try PieceWriter(to: packFile, copies: DuplicatePieces(in: packFile))
+        self.writer = writer
+        states = PieceStates(count: writer.ranges.count, first: pack.first)
         presentLength = pack.length - (tail.lowerBound - PackLayout.piecesOffset)
-        try await findVerifiedPieces(ranges)
-        try makeCopies(ranges)
+        try await findVerifiedPieces()
+        try makeCopies()
         return true
     }
 
@@ -153,26 +150,29 @@ public struct PackAssembly: ~Copyable, Sendable {
     public mutating func open(into tree: TreeWriter) {
         leaveOut { tree.has(piece: $0) }
         guard states.missingCount > 0 else { return }
-        self.tree = tree
+        writer?.tree = tree
         isPartial = true
     }
 
     /// Leaves out the missing pieces that are elsewhere. Does nothing before the tail is verified.
     public mutating func leaveOut(where isElsewhere: (_ piece: Int) -> Bool) {
-        guard let ranges else { return }
+        guard let writer else { return }
         for number in 0..<states.count where states.isWanted(number) && isElsewhere(number) {
             states.noteElsewhere(number)
-            presentLength += UInt64(ranges[number].count)
+            presentLength += UInt64(writer.ranges[number].count)
             isPartial = true
         }
-        if let copies { states.requestCopies(copies) }
+        states.requestCopies(writer.copies)
     }
 
-    /// Starts writing the pieces back to the disk.
-    mutating func noteWritten(_ numbers: [Int], _ ranges: PieceRanges) {
-        guard tree == nil else { return }
-        let packFile = packFile
-        for number in numbers { writeBehind.note(ranges[number], in: packFile.file) }
+    /// Notes pieces that are written, and starts writing them back to the disk.
+    mutating func noteWritten(_ numbers: [Int], at failPoint: String, progress: (UInt64) -> Void) {
+        notePresent(numbers)
+        if let writer, writer.tree == nil {
+            for number in numbers { writeBehind.note(writer.ranges[number], in: writer.pack.file) }
+        }
+        FailPoint.reach(failPoint)
+        progress(presentLength)
     }
 
     /// The incomplete pack.
@@ -273,10 +273,10 @@ extension PackAssembly {
     public func cost(
         reusing next: () throws(VaultError) -> (any PieceSource)?, countingTail tailLength: UInt64
     ) throws(VaultError) -> UpdateCost? {
-        guard let ranges else { return nil }
+        guard let writer else { return nil }
         var states = states
         try states.notePieces(of: packFile, in: next)
-        return UpdateCost(layout, states, ranges, tailBytes: tailLength)
+        return UpdateCost(layout, states, writer.ranges, tailBytes: tailLength)
     }
 
     /// The cost of one request for the whole pack.
@@ -301,36 +301,36 @@ extension PackLayout {
 
 extension PackAssembly {
     /// Verifies the pieces that an earlier attempt may have written, several at once.
-    mutating func findVerifiedPieces(_ ranges: PieceRanges) async throws(VaultError) {
-        let packFile = packFile
+    private mutating func findVerifiedPieces() async throws(VaultError) {
+        guard let writer else { return }
         var found: [Int] = []
-        try await packFile.verifyWrittenPieces(ranges) { number, isSound in
+        try await writer.pack.verifyWrittenPieces(writer.ranges) { number, isSound in
             // Shows that the attempt is alive while many pieces are verified.
-            packFile.file.touch()
+            writer.pack.file.touch()
             if isSound { found.append(number) }
         }
-        notePresent(found, ranges)
+        notePresent(found)
     }
 
     /// Copies pieces that equal a present one; the others are copied when theirs is received.
-    mutating func makeCopies(_ ranges: PieceRanges) throws(VaultError) {
-        let copies = try DuplicatePieces(in: packFile)
+    private mutating func makeCopies() throws(VaultError) {
+        guard let writer else { return }
         // First to the first pieces, then from these to all other copies.
-        for pair in copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), ranges) }
-        for pair in copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), ranges) }
-        states.excludeCopies(copies)
-        self.copies = copies
+        for pair in writer.copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), writer.ranges) }
+        for pair in writer.copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), writer.ranges) }
+        states.excludeCopies(writer.copies)
     }
 
     private mutating func copy(_ source: Int, to target: Int, _ ranges: PieceRanges) throws(VaultError) {
         guard states.isPresent(source), !states.isPresent(target) else { return }
         let bytes = try file.readExactly(ranges[source].count, at: ranges[source].lowerBound)
         try file.write(bytes.span, at: ranges[target].lowerBound)
-        notePresent([target], ranges)
+        notePresent([target])
     }
 
     /// Marks pieces as present and adds their lengths.
-    mutating func notePresent(_ numbers: [Int], _ ranges: PieceRanges) {
+    private mutating func notePresent(_ numbers: [Int]) {
+        guard let ranges = writer?.ranges else { return }
         for number in numbers where states.isWanted(number) {
             states.notePresent(number)
             presentLength += UInt64(ranges[number].count)

@@ -109,9 +109,13 @@ struct DuplicatePieces: Sendable {
     /// Sorted by the first piece.
     let pairs: [Pair]
 
+    static let none = DuplicatePieces(pairs: [])
+
     init(in pack: PackFile) throws(VaultError) {
-        pairs = try PiecesByDigest(of: pack) { _ in true }.copies()
+        self.init(pairs: try PiecesByDigest(of: pack) { _ in true }.copies())
     }
+
+    private init(pairs: [Pair]) { self.pairs = pairs }
 
     /// The copies of a first piece.
     func copies(of number: Int) -> [Int] {
