@@ -13,7 +13,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
               assetvault init my-game
               assetvault publish my-game --pack levels/one=assets/one
               assetvault upload my-game/site remote:bucket/game
-              assetvault fetch https://cdn.example.com/game --store store \
+              assetvault fetch https://cdn.example.com/game --store store \\
                 --trust my-game/trusted-root.json --keys file:my-game/keys/vault.jwks
             """,
         version: release,

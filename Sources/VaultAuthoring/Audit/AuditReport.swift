@@ -164,7 +164,8 @@ extension VaultError {
             case "missing-metadata", "missing-root":
                 return VaultError(.notHosted, problem, at: place, remedy: remedy, code: code)
             case "mixed-metadata":
-                let remedy = "an upload may be under way: audit again later, or upload the site again"
+                let remedy =
+                    "an upload may be under way: audit again later; if it stays so, remove it there and upload again"
                 return with(remedy: remedy)
             default: return self
             }

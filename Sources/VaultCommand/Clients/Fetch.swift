@@ -163,6 +163,7 @@ struct Fetch: LongCommand {
             return try await client.costs(of: selection, within: time.duration)
         }
         DownloadReport(costs: costs, free: try VaultStore(store.layout).spareSize()).answer(asJSON: json)
+        if !json, !all, ids.isEmpty, tags.isEmpty { try await explainLeftOut(isEmpty: false) }
     }
 }
 

@@ -95,12 +95,14 @@ struct Repair: LongCommand {
         }
         if json {
             let repaired = (try? result.get()) ?? shown.loaded
-            try await StatusReport(of: store.layout, changed: ("repaired", repaired)).answer(asJSON: true)
+            let (changed, locked) = (("repaired", repaired), shown.locked.map(\.error))
+            try await StatusReport(of: store.layout, changed: changed, locked: locked).answer(asJSON: true)
         }
         let repaired = try result.get()
         for id in repaired { Console.note("repaired  \(id)") }
-        for (id, error) in shown.locked {
-            Console.note("not verified  \(id): \(error.problem); give its key with --keys")
+        if let unverified = shown.locked.last?.error {
+            for (_, error) in shown.locked.dropLast() { Console.error(error) }
+            throw unverified
         }
         if repaired.isEmpty { Console.note("no damage was found") }
     }

@@ -299,12 +299,13 @@ import VaultTransport
                 group.addTask { try await Self.releases(seenIn: store, until: isDone) }
             }
             let client = try world.client()
-            for release in 3...6 {
+            let last = Sampling.isWhole ? 6 : 4
+            for release in 3...last {
                 try await publish(release)
                 _ = try await update(client)
             }
             isDone.set()
-            for try await seen in group { #expect(seen.count > 1 && seen.contains(6), "\(seen)") }
+            for try await seen in group { #expect(seen.count > 1 && seen.contains(last), "\(seen)") }
         }
     }
 
