@@ -86,10 +86,14 @@ final class StaticFile: Sendable {
         name.suffix(5).elementsEqual(".json".utf8) ? "application/json" : "application/octet-stream"
     }
 
-    /// Files whose names begin with a SHA-256 or, of metadata, with a version never change; all others must be revalidated.
+    /// Files whose names begin with a SHA-256, and metadata with a version, such as `2.targets.json`, never change; all others must be
+    /// revalidated.
     var cacheControl: String {
-        let stem = name.prefix { $0 != UInt8(ascii: ".") }
-        let isVersion = !stem.isEmpty && stem.allSatisfy { (0x30...0x39).contains($0) }
+        let parts = name.split(separator: UInt8(ascii: "."))
+        let stem = parts.first ?? []
+        let isVersion =
+            parts.count > 2 && parts.last?.elementsEqual("json".utf8) == true
+            && stem.allSatisfy { (0x30...0x39).contains($0) }
         let isDigest =
             stem.count == 64 && stem.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         return isDigest || isVersion ? "public, max-age=31536000, immutable" : "no-cache"

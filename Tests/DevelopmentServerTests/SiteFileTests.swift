@@ -41,6 +41,7 @@ import VaultBase
                 ("/file.bin", "application/octet-stream", "no-cache"),
                 ("/cafe.avpack", "application/octet-stream", "no-cache"),
                 ("/timestamp.json", "application/json", "no-cache"),
+                ("/12.json", "application/json", "no-cache"),
                 ("/12.snapshot.json", "application/json", "public, max-age=31536000, immutable"),
                 (
                     "/\(Self.digest).level.avpack", "application/octet-stream",

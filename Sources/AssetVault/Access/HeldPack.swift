@@ -124,8 +124,10 @@ extension HeldPack {
                 .key, "the pack '\(id)' is kept sealed, and no key was given", at: place,
                 remedy: "give its key", hint: .givingKey)
         }
+        // The closure captures these, not the whole value: Swift 6.3 never frees a structure that such a closure captures.
+        let (lease, openPacks) = (lease, store.openPacks)
         return try await lease.noting { () throws(VaultError) in
-            try await store.openPacks.pack(of: lease, keys: keys)
+            try await openPacks.pack(of: lease, keys: keys)
         }
     }
 }

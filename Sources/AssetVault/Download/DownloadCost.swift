@@ -57,13 +57,6 @@ extension VaultClient {
         // It says what the allowance may be raised by.
         stager.network = networkGate
         stager.space.isEstimate = true
-        var untouched: [PackManifest] = []
-        for pack in plan.downloads.map(\.pack)
-        where try DownloadFile(layout: storeAccess.layout, pack: pack).arrival() == nil {
-            untouched.append(pack)
-        }
-        // The tails that are fetched begin their downloads.
-        defer { for pack in untouched { try? storeAccess.removal.discardDownload(of: pack) } }
         let refused = try await refusals(of: plan, for: selected, by: stager)
         var costs: [DownloadCost] = []
         var firstError = selected.refusals.first ?? refused.firstError
@@ -84,13 +77,19 @@ extension VaultClient {
         return costs
     }
 
-    /// What a run would not begin of a plan, reported as the run does, and the first error.
+    /// What a run would not begin of a plan, reported as the run does, and the first error. Leaves no new file.
     private func refusals(
         of plan: Plan, for selected: SelectedPacks, by stager: PackStager
     ) async throws(VaultError) -> (ids: Set<PackID>, firstError: VaultError?) {
+        var untouched: [PackManifest] = []
+        for pack in plan.downloads.map(\.pack) {
+            let file = DownloadFile(layout: storeAccess.layout, pack: pack)
+            if case nil = try file.arrival() { untouched.append(pack) }
+        }
         let run = run(of: plan, for: selected, by: stager, in: work.makeBatch())
         for pack in plan.deferred { _ = run.reportDeferred(pack.id) }
         let outcomes = try await run.refuseSets(of: plan, selected.offers.byID)
+        for pack in untouched { try? storeAccess.removal.discardDownload(of: pack) }
         let errors = outcomes.compactMap { outcome in
             if case .failure(let error) = outcome.result { error } else { nil }
         }
@@ -99,15 +98,34 @@ extension VaultClient {
 }
 
 extension PackStager {
-    /// The cost of downloading a pack, and the bytes that are written; nil where no download is needed. The tail that is fetched for this is
-    /// the beginning of the download, so that nothing comes twice.
-    func cost(of offer: LocatedPack) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
+    /// The cost of a download that is about to begin; nil where none is needed. The tail that is fetched for this is its beginning, so that
+    /// nothing comes twice.
+    func costOfBeginning(
+        _ offer: LocatedPack
+    ) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
         if try await keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
         if case .whole = try file.arrival() { return nil }
         var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
         return try await download.cost(of: file.claim())
+    }
+
+    /// The cost of downloading a pack now, and the bytes that are written; nil where no download is needed. Leaves no new file; an
+    /// existing partial download keeps the tail that was fetched for this.
+    func cost(of offer: LocatedPack) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
+        if try await keptPack(offer.pack) != nil { return nil }
+        let file = DownloadFile(layout: store.layout, pack: offer.pack)
+        try store.layout.makeEphemeral()
+        var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
+        switch try file.arrival() {
+        case .whole: return nil
+        case .partial: return try await download.cost(of: file.claim())
+        case nil: break
+        }
+        let scratch = try ScratchFile(for: store.layout.partialDownload(of: offer.pack))
+        let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
+        return try await download.cost(of: OpenFileReference(copy))
     }
 
     /// The plan of an input, within the metered allowance. If whole packs would exceed that, their tails are fetched first, because an
@@ -128,7 +146,7 @@ extension PackStager {
             do throws(VaultError) {
                 let file = DownloadFile(layout: store.layout, pack: offer.pack)
                 if try file.arrival() == nil { begun.append(offer.pack) }
-                limited.costs[offer.pack.id] = try await cost(of: offer)?.transfer.bytes ?? 0
+                limited.costs[offer.pack.id] = try await costOfBeginning(offer)?.transfer.bytes ?? 0
             } catch {
                 // Its download reports the error; until then all of its bytes count.
                 if Task.isCancelled || error.category == .unreachable { throw error }

@@ -136,7 +136,7 @@ struct DownloadFile {
     }
 
     /// How much of the pack is in ephemeral storage, whichever role downloads it.
-    enum Arrival: Equatable {
+    enum Arrival {
         /// Bytes on the disk: a hint for status and progress.
         case partial(UInt64)
         case whole

@@ -138,17 +138,18 @@ struct Fetch: LongCommand {
             let names = others.withLock { $0.map(\.name) }.listed(upTo: 8)
             Console.note("nothing to fetch: the channel lists no pack; those that do: \(names): \(line)")
         } else if !all, ids.isEmpty, tags.isEmpty {
-            try await explainLeftOut(isEmpty: shown.hasPrintedNothing)
+            await explainLeftOut(isEmpty: shown.hasPrintedNothing)
         }
     }
 
-    /// Which packs a fetch without IDs and tags leaves out.
-    private func explainLeftOut(isEmpty: Bool) async throws(VaultError) {
+    /// Which listed packs a fetch without IDs and tags leaves out.
+    private func explainLeftOut(isEmpty: Bool) async {
         let everything = GivenCommand.line(adding: ["--all"])
-        let removed = try await VaultStore(store.layout).status().filter(\.isRemoved).map(\.id.description)
+        let packs = (try? await VaultStore(store.layout).status()) ?? []
+        let removed = packs.filter { $0.isRemoved && $0.availability != nil }.map(\.id.description)
         if !removed.isEmpty {
             Console.note(
-                "left out: packs that were removed from this store (\(removed.listed(upTo: 8))) come back when they are named; for all: \(everything)"
+                "left out: packs that were removed from this store (\(removed.listed(upTo: 8))) come back when they are named; for all packs: \(everything)"
             )
         } else if isEmpty {
             Console.note(
@@ -163,7 +164,7 @@ struct Fetch: LongCommand {
             return try await client.costs(of: selection, within: time.duration)
         }
         DownloadReport(costs: costs, free: try VaultStore(store.layout).spareSize()).answer(asJSON: json)
-        if !json, !all, ids.isEmpty, tags.isEmpty { try await explainLeftOut(isEmpty: false) }
+        if !json, !all, ids.isEmpty, tags.isEmpty { await explainLeftOut(isEmpty: false) }
     }
 }
 

@@ -142,7 +142,7 @@ import VaultFileSystem
         let version = try await live()
         let reader = try Reader(version)
         try await damage(version, .sealed)
-        try await world.run("repair $SITE $STORE").succeeded()
+        try await world.run("repair $SITE level $STORE").succeeded()
         #expect(try reader.isThere)
         try await remove().succeeded()
         #expect(try reader.isThere)
@@ -153,7 +153,7 @@ import VaultFileSystem
         reader.end()
         try await world.fetch().succeeded()
         #expect(try world.names(in: "store/permanent/level").allSatisfy { !$0.hasSuffix(".damaged") })
-        try await world.run("repair $SITE $STORE").succeeded()
+        try await world.run("repair $SITE level $STORE").succeeded()
     }
 
     @Test func aRepairOfAReadOnlyFile() async throws {
@@ -162,7 +162,7 @@ import VaultFileSystem
         try await damage(version, .sealed)
         try await Tool.run("chmod", "0444", version.string)
         let reader = try Reader(version)
-        try await world.run("repair $SITE $STORE").succeeded()
+        try await world.run("repair $SITE level $STORE").succeeded()
         try await remove().succeeded()
         #expect(try reader.isThere)
         reader.end()
