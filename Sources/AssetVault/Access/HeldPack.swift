@@ -69,7 +69,7 @@ public struct HeldPack: Sendable {
                 }
             }
             return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }
-        case .pack: return try await openPack(at: id.description).catalog.files
+        case .pack: return try await store.openPack(of: lease, place: id.description).catalog.files
         }
     }
 }
@@ -89,7 +89,7 @@ extension HeldPack {
             return AssetReader(path, in: lease, size: try file.status().size, .plain(file))
         case .pack: break
         }
-        let pack = try await openPack(at: path.string)
+        let pack = try await store.openPack(of: lease, place: path.string)
         guard let entry = pack.catalog.entry(at: path), entry.kind != .emptyFolder else {
             throw lease.missingFileError(at: path)
         }
@@ -116,16 +116,16 @@ extension HeldPack {
         store.reads?.note(path, in: id)
         return url
     }
+}
 
-    /// The sealed pack, open. Throws `.key` at `place` where no keys were given.
-    func openPack(at place: String) async throws(VaultError) -> OpenPack {
-        guard let keys = store.keys else {
+extension VaultStore {
+    /// The sealed pack of a lease, open. Throws `.key` at `place` where no keys were given.
+    func openPack(of lease: PackLease, place: String) async throws(VaultError) -> OpenPack {
+        guard let keys else {
             throw VaultError(
-                .key, "the pack '\(id)' is kept sealed, and no key was given", at: place,
+                .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: place,
                 remedy: "give its key", hint: .givingKey)
         }
-        // The closure captures these, not the whole value: Swift 6.3 never frees a structure that such a closure captures.
-        let (lease, openPacks) = (lease, store.openPacks)
         return try await lease.noting { () throws(VaultError) in
             try await openPacks.pack(of: lease, keys: keys)
         }

@@ -94,7 +94,8 @@ extension HeldPack {
     @concurrent fileprivate func occupant(of path: EntryPath) async throws(VaultError) -> PathOccupant? {
         switch lease.staged {
         case .tree(let tree): return try lease.occupant(of: path, in: tree)
-        case .pack: return try await openPack(at: path.string).catalog.occupant(of: path)
+        case .pack:
+            return try await store.openPack(of: lease, place: path.string).catalog.occupant(of: path)
         }
     }
 }
