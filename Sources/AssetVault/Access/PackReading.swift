@@ -17,20 +17,20 @@ import VaultFileSystem
 extension VaultStore {
     /// The bytes of one file. For large files there is ``reader(of:in:)``.
     @concurrent public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
-        try await held(id).contents(of: path)
+        try await contents(of: path, in: held(id).lease)
     }
 
     /// Reads ranges of one file, in little memory.
     @concurrent public func reader(of path: EntryPath, in id: PackID) async throws(VaultError) -> AssetReader
     {
-        try await held(id).reader(of: path)
+        try await reader(of: path, in: held(id).lease)
     }
 
     /// A file descriptor to read one file by; see ``HeldPack/fileDescriptor(_:)``.
     @concurrent public func fileDescriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
         -> FileDescriptor
     {
-        try await held(id).fileDescriptor(of: path)
+        try await fileDescriptor(of: path, in: held(id).lease)
     }
 
     /// The URL of a file of an opened pack. It leads to the same bytes as long as the store object lives, which holds each version
@@ -45,6 +45,77 @@ extension VaultStore {
     /// All files of a pack, in the order of their paths' bytes. A sealed pack needs its key for that.
     @concurrent public func entries(in id: PackID) async throws(VaultError) -> [PackEntry] {
         try await held(id).files
+    }
+}
+
+// The lease is a parameter: of a lease that a structure holds, a switch over its version would keep a reference for good (Swift 6.3).
+extension VaultStore {
+    @concurrent func contents(of path: EntryPath, in lease: PackLease) async throws(VaultError) -> [UInt8] {
+        let reader = try await reader(of: path, in: lease)
+        return try await reader.read(0..<reader.size)
+    }
+
+    @concurrent func reader(of path: EntryPath, in lease: PackLease) async throws(VaultError) -> AssetReader {
+        noteUse(of: lease)
+        switch lease.staged {
+        case .tree(let tree):
+            let file = try lease.openFile(path, in: tree)
+            reads?.note(path, in: lease.id)
+            return AssetReader(path, in: lease, size: try file.status().size, .plain(file))
+        case .pack: break
+        }
+        let pack = try await openPack(of: lease, place: path.string)
+        guard let entry = pack.catalog.entry(at: path), entry.kind != .emptyFolder else {
+            throw lease.missingFileError(at: path)
+        }
+        reads?.note(path, in: lease.id)
+        let content = ContentReader(pack, content: entry.content)
+        return AssetReader(path, in: lease, size: entry.size, .sealed(pack, entry, content))
+    }
+
+    @concurrent func fileDescriptor(of path: EntryPath, in lease: PackLease) async throws(VaultError)
+        -> FileDescriptor
+    {
+        let reader = try await reader(of: path, in: lease)
+        switch reader.source {
+        case .plain(let file): return try file.duplicated()
+        case .sealed(let pack, let entry, _):
+            var memory = try SealedMemory(named: FilePath(path.string))
+            try await reader.lease.noting { () throws(VaultError) in
+                try await pack.read(entry.content) { part throws(VaultError) in try memory.append(part) }
+            }
+            return try memory.seal()
+        }
+    }
+
+    @concurrent func entries(in lease: PackLease) async throws(VaultError) -> [PackEntry] {
+        switch lease.staged {
+        case .tree(let tree):
+            var found: [PackEntry] = []
+            // Links are not followed: an attacker may have put one into the tree.
+            try tree.forEachEntry { path, status throws(VaultError) in
+                switch status.kind {
+                case .file: found.append(PackEntry(path: try EntryPath(path), size: status.size))
+                case .folder: break
+                case .link, .pipe, .socket, .device:
+                    throw lease.plantedFileError(at: lease.root.appending(path))
+                }
+            }
+            return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }
+        case .pack: return try await openPack(of: lease, place: lease.id.description).catalog.files
+        }
+    }
+
+    /// The sealed pack of a lease, open. Throws `.key` at `place` where no keys were given.
+    func openPack(of lease: PackLease, place: String) async throws(VaultError) -> OpenPack {
+        guard let keys else {
+            throw VaultError(
+                .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: place,
+                remedy: "give its key", hint: .givingKey)
+        }
+        return try await lease.noting { () throws(VaultError) in
+            try await openPacks.pack(of: lease, keys: keys)
+        }
     }
 }
 

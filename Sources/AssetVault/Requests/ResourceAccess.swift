@@ -47,9 +47,8 @@ package final class ResourceAccess: Sendable {
     /// ones: a folder their file, and a file what is below it. Throws `.missing`.
     private func pack(with path: EntryPath) async throws(VaultError) -> HeldPack {
         search: for lease in leases {
-            let pack = HeldPack(lease, in: store)
-            switch try await pack.occupant(of: path) {
-            case .file: return pack
+            switch try await store.occupant(of: path, in: lease) {
+            case .file: return HeldPack(lease, in: store)
             case .other: break search
             case nil: continue
             }
@@ -60,11 +59,11 @@ package final class ResourceAccess: Sendable {
     }
 
     func contents(of path: EntryPath) async throws(VaultError) -> [UInt8] {
-        try await pack(with: path).contents(of: path)
+        try await pack(with: path).bytes(path.string)
     }
 
     func reader(of path: EntryPath) async throws(VaultError) -> AssetReader {
-        try await pack(with: path).reader(of: path)
+        try await pack(with: path).reader(path.string)
     }
 
     func url(for path: EntryPath) async throws(VaultError) -> URL {
@@ -89,13 +88,14 @@ enum PathOccupant {
     case other
 }
 
-extension HeldPack {
-    /// Nil where it has nothing at a path, or above it where only a folder may be.
-    @concurrent fileprivate func occupant(of path: EntryPath) async throws(VaultError) -> PathOccupant? {
+extension VaultStore {
+    /// Nil where a version that is held has nothing at a path, or above it where only a folder may be.
+    @concurrent fileprivate func occupant(
+        of path: EntryPath, in lease: PackLease
+    ) async throws(VaultError) -> PathOccupant? {
         switch lease.staged {
         case .tree(let tree): return try lease.occupant(of: path, in: tree)
-        case .pack:
-            return try await store.openPack(of: lease, place: path.string).catalog.occupant(of: path)
+        case .pack: return try await openPack(of: lease, place: path.string).catalog.occupant(of: path)
         }
     }
 }
@@ -157,7 +157,7 @@ extension ResourceAccess {
             in: FilePath(URL(filePath: access.string).absoluteURL.path(percentEncoded: false)))
         var taken = TakenPaths()
         for lease in leases {
-            for entry in try await HeldPack(lease, in: store).files where taken.take(entry.path) {
+            for entry in try await store.entries(in: lease) where taken.take(entry.path) {
                 let file = try lease.url(for: entry.path)
                 let link = scratch.path.pushing(FilePath(entry.path.string))
                 try FileSystem.createFolders(link.removingLastComponent(), permissions: 0o700)
