@@ -87,9 +87,7 @@ public struct VaultSettings: Sendable {
                     ? "restore the file from your backup"
                     : "check the path, or make a vault", hint: isLost ? nil : .makingVault)
         }
-        do { text = try JSONSource(parsing: bytes, name: place) } catch {
-            throw VaultError(.usage, error.problem, at: error.place, remedy: "correct the file there")
-        }
+        text = try JSONSource(parsing: bytes, name: place)
         let json = text.located
         let format = try json.required("format")
         guard try format.integer() == 1 else {
