@@ -80,7 +80,7 @@ extension PackAssembly {
                 deliver: { piece throws(VaultError) in
                     if !piece.written.isEmpty {
                         wrongInARow = 0
-                        noteWritten(piece.written, at: "pieceWritten", progress: progress)
+                        noteWritten(piece.written, by: writer, at: "pieceWritten", progress: progress)
                     } else if !piece.hasSeveralSenders {
                         // If the piece came from several senders, it is unknown which one was wrong.
                         wrong += 1
@@ -135,7 +135,7 @@ public final class IncomingBytes: Sendable {
     }
 }
 
-/// Cuts the bytes of a sender, from any offset of a pack, into pieces. The next sender may go on in the middle of a piece.
+/// Cuts the bytes of a sender, from any offset of a pack, into pieces. The next sender may continue in the middle of a piece.
 struct IncomingPieces: Sendable {
     /// A complete piece whose digest is not verified.
     struct Complete: Sendable {

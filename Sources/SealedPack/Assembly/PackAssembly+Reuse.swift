@@ -56,7 +56,7 @@ extension PackAssembly {
             },
             deliver: { numbers in
                 guard !numbers.isEmpty else { return }
-                noteWritten(numbers, at: "pieceReused", progress: progress)
+                noteWritten(numbers, by: writer, at: "pieceReused", progress: progress)
             })
     }
 }

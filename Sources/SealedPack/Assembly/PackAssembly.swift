@@ -127,8 +127,8 @@ public struct PackAssembly: ~Copyable, Sendable {
         self.writer = writer
         states = PieceStates(count: writer.ranges.count, first: pack.first)
         presentLength = pack.length - (tail.lowerBound - PackLayout.piecesOffset)
-        try await findVerifiedPieces()
-        try makeCopies()
+        try await findVerifiedPieces(by: writer)
+        try makeCopies(by: writer)
         return true
     }
 
@@ -166,9 +166,11 @@ public struct PackAssembly: ~Copyable, Sendable {
     }
 
     /// Notes pieces that are written, and starts writing them back to the disk.
-    mutating func noteWritten(_ numbers: [Int], at failPoint: String, progress: (UInt64) -> Void) {
-        notePresent(numbers)
-        if let writer, writer.tree == nil {
+    mutating func noteWritten(
+        _ numbers: [Int], by writer: PieceWriter, at failPoint: String, progress: (UInt64) -> Void
+    ) {
+        notePresent(numbers, writer.ranges)
+        if writer.tree == nil {
             for number in numbers { writeBehind.note(writer.ranges[number], in: writer.pack.file) }
         }
         FailPoint.reach(failPoint)
@@ -301,20 +303,18 @@ extension PackLayout {
 
 extension PackAssembly {
     /// Verifies the pieces that an earlier attempt may have written, several at once.
-    private mutating func findVerifiedPieces() async throws(VaultError) {
-        guard let writer else { return }
+    private mutating func findVerifiedPieces(by writer: PieceWriter) async throws(VaultError) {
         var found: [Int] = []
         try await writer.pack.verifyWrittenPieces(writer.ranges) { number, isSound in
             // Shows that the attempt is alive while many pieces are verified.
             writer.pack.file.touch()
             if isSound { found.append(number) }
         }
-        notePresent(found)
+        notePresent(found, writer.ranges)
     }
 
     /// Copies pieces that equal a present one; the others are copied when theirs is received.
-    private mutating func makeCopies() throws(VaultError) {
-        guard let writer else { return }
+    private mutating func makeCopies(by writer: PieceWriter) throws(VaultError) {
         // First to the first pieces, then from these to all other copies.
         for pair in writer.copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), writer.ranges) }
         for pair in writer.copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), writer.ranges) }
@@ -325,12 +325,11 @@ extension PackAssembly {
         guard states.isPresent(source), !states.isPresent(target) else { return }
         let bytes = try file.readExactly(ranges[source].count, at: ranges[source].lowerBound)
         try file.write(bytes.span, at: ranges[target].lowerBound)
-        notePresent([target])
+        notePresent([target], ranges)
     }
 
     /// Marks pieces as present and adds their lengths.
-    private mutating func notePresent(_ numbers: [Int]) {
-        guard let ranges = writer?.ranges else { return }
+    private mutating func notePresent(_ numbers: [Int], _ ranges: PieceRanges) {
         for number in numbers where states.isWanted(number) {
             states.notePresent(number)
             presentLength += UInt64(ranges[number].count)

@@ -137,13 +137,14 @@ struct Fetch: LongCommand {
             let line = GivenCommand.line(adding: ["--channel", other.name])
             let names = others.withLock { $0.map(\.name) }.listed(upTo: 8)
             Console.note("nothing to fetch: the channel lists no pack; those that do: \(names): \(line)")
-        } else if !all, ids.isEmpty, tags.isEmpty {
+        } else {
             await explainLeftOut(isEmpty: shown.hasPrintedNothing)
         }
     }
 
     /// Which listed packs a fetch without IDs and tags leaves out.
     private func explainLeftOut(isEmpty: Bool) async {
+        guard !all, ids.isEmpty, tags.isEmpty else { return }
         let everything = GivenCommand.line(adding: ["--all"])
         let packs = (try? await VaultStore(store.layout).status()) ?? []
         let removed = packs.filter { $0.isRemoved && $0.availability != nil }.map(\.id.description)
@@ -164,7 +165,7 @@ struct Fetch: LongCommand {
             return try await client.costs(of: selection, within: time.duration)
         }
         DownloadReport(costs: costs, free: try VaultStore(store.layout).spareSize()).answer(asJSON: json)
-        if !json, !all, ids.isEmpty, tags.isEmpty { await explainLeftOut(isEmpty: false) }
+        if !json { await explainLeftOut(isEmpty: false) }
     }
 }
 

@@ -11,11 +11,10 @@ struct Purge: AsyncParsableCommand {
             Purgeable packs are those declared so, variants that another one replaced on this device, and \
             on-demand packs of resource trees. A pack that any process has in access is never removed. Packs \
             with the lowest preservation priority are removed first; of equal priority, the least recently \
-            used. They are downloaded again when \
-            an app requests them, or 'fetch' names them or has --all. A fetch or a request that needs disk \
-            space purges in the same way. --withdrawn removes exactly the packs that the site no longer \
-            lists, as 'status' shows them, whether purgeable or not; a fetch downloads them again once the \
-            site lists them again.
+            used. They are downloaded again when an app requests them, or 'fetch' names them or has --all. A \
+            fetch or a request that needs disk space purges in the same way. --withdrawn removes exactly the \
+            packs that the site no longer lists, as 'status' shows them, whether purgeable or not; a fetch \
+            downloads them again once the site lists them again.
 
             EXAMPLE
               assetvault purge --store ~/.game --until-free 2GB --dry-run

@@ -95,8 +95,9 @@ struct Repair: LongCommand {
         }
         if json {
             let repaired = (try? result.get()) ?? shown.loaded
-            let (changed, locked) = (("repaired", repaired), shown.locked.map(\.error))
-            try await StatusReport(of: store.layout, changed: changed, locked: locked).answer(asJSON: true)
+            let locked = shown.locked.map(\.error)
+            try await StatusReport(of: store.layout, changed: ("repaired", repaired), locked: locked)
+                .answer(asJSON: true)
         }
         let repaired = try result.get()
         for id in repaired { Console.note("repaired  \(id)") }
