@@ -7,11 +7,11 @@ struct StatusReport: Report {
     let packs: [PackStatus]
     /// The JSON member and the IDs of the packs that the command changed.
     private let changed: (name: String, ids: [PackID])?
-    /// Why packs could not be opened by the command; nil for commands that open none.
-    private let locked: [VaultError]?
+    /// Why no key opened some packs, an error for each.
+    private let locked: [VaultError]
 
     init(
-        of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil, locked: [VaultError]? = nil
+        of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil, locked: [VaultError] = []
     ) async throws(VaultError) {
         packs = try await VaultStore(layout).status()
         (self.changed, self.locked) = (changed, locked)
@@ -19,7 +19,9 @@ struct StatusReport: Report {
 
     var columns: [Column<Self>] {
         let packs = Column<Self>.table("packs", PackStatus.columns) { $0.packs }
-        let locked = Column<Self>.table("locked", Finding.columns) { $0.locked?.map { Finding($0) } }
+        let locked = Column<Self>.table("locked", Finding.columns) {
+            $0.locked.unlessEmpty?.map { Finding($0) }
+        }
         return [packs] + (changed.map { changed in [.texts(changed.name) { _ in changed.ids }] } ?? [])
             + [locked.onlyJSON]
     }
