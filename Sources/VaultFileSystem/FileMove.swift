@@ -18,7 +18,7 @@ public struct FileMove: ~Copyable, Sendable {
         from source: FilePath, to target: FilePath,
         verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) {
-        let file = try Self.open(source)
+        let file = try OpenFile(readingWithoutLink: source)
         let device = try Folder(holding: source).status().device
         let copy: ScratchFile?
         if try device == Folder(holding: target).status().device {
@@ -36,15 +36,9 @@ public struct FileMove: ~Copyable, Sendable {
         from source: FilePath, to target: FilePath,
         verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) -> FileMove {
-        let file = try Self.open(source)
+        let file = try OpenFile(readingWithoutLink: source)
         let copy = try verifiedCopy(of: file, for: target, verify: verify)
         return FileMove(source: source, target: target, file: file, copy: copy, verify: verify)
-    }
-
-    /// Does not follow a link at the source: the link itself would be moved.
-    private static func open(_ source: FilePath) throws(VaultError) -> OpenFile {
-        guard let name = source.lastComponent else { return try OpenFile(reading: source) }
-        return try Folder(opening: source.removingLastComponent()).openFile(name.string)
     }
 
     private init(

@@ -31,6 +31,12 @@ public struct OpenFile: OpenHandle, ~Copyable, Sendable {
         self = try unsafe Self.open(VAULT_WORKING_FOLDER, path.characters, VAULT_READ, .reading, path)
     }
 
+    /// The same, but a symbolic link is refused (`.corrupt`).
+    public init(readingWithoutLink path: FilePath) throws(VaultError) {
+        self = try unsafe Self.open(
+            VAULT_WORKING_FOLDER, path.characters, VAULT_READ | VAULT_NO_FOLLOW, .reading, path)
+    }
+
     /// Opens a device, such as `/dev/null`, for reading.
     public init(device path: FilePath) throws(VaultError) {
         let opened = unsafe vault_open(VAULT_WORKING_FOLDER, path.characters, VAULT_READ, 0)

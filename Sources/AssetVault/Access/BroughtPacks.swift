@@ -67,7 +67,7 @@ struct BroughtPacks {
 extension PackRecords {
     fileprivate func isBrought(_ id: PackID) throws(VaultError) -> Bool {
         for folder in [
-            layout.waiting(of: id), layout.recordPath(of: id, in: .downloader).removingLastComponent(),
+            layout.waiting(of: id), layout.recordFolder(of: id, in: .downloader),
         ]
         where try layout.sharedArea.openFolder(folder) != nil { return true }
         return false

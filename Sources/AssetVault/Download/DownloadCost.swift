@@ -81,15 +81,9 @@ extension VaultClient {
     private func refusals(
         of plan: Plan, for selected: SelectedPacks, by stager: PackStager
     ) async throws(VaultError) -> (ids: Set<PackID>, firstError: VaultError?) {
-        var untouched: [PackManifest] = []
-        for pack in plan.downloads.map(\.pack) {
-            let file = DownloadFile(layout: storeAccess.layout, pack: pack)
-            if case nil = try file.arrival() { untouched.append(pack) }
-        }
         let run = run(of: plan, for: selected, by: stager, in: work.makeBatch())
         for pack in plan.deferred { _ = run.reportDeferred(pack.id) }
         let outcomes = try await run.refuseSets(of: plan, selected.offers.byID)
-        for pack in untouched { try? storeAccess.removal.discardDownload(of: pack) }
         let errors = outcomes.compactMap { outcome in
             if case .failure(let error) = outcome.result { error } else { nil }
         }

@@ -41,8 +41,7 @@ struct StoredSource: Sendable {
     /// Opened folder by folder, without links, if another user may have written it.
     private func openFile() -> OpenFile? {
         if let area { return (try? area.openFile(file)) ?? nil }
-        guard let name = file.lastComponent?.string else { return nil }
-        return try? Folder(opening: file.removingLastComponent()).openFile(name)
+        return try? OpenFile(readingWithoutLink: file)
     }
 
     /// Opens a sealed pack; nil if it can't be used. A source that can't be used only makes the download larger.

@@ -52,7 +52,10 @@ extension PackStager {
         var bytes: UInt64 = 0
         for (offer, most) in zip(offers, most) where most > 0 {
             var written = most
-            do throws(VaultError) { written = try await costOfBeginning(offer)?.written ?? most } catch {
+            do throws(VaultError) {
+                let cost = space.isEstimate ? try await cost(of: offer) : try await costOfBeginning(offer)
+                written = cost?.written ?? most
+            } catch {
                 if Task.isCancelled { throw error }
             }
             bytes.saturatingAdd(min(written, most))

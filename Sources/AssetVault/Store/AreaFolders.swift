@@ -43,22 +43,23 @@ extension StoreLayout {
         let permissions = try AreaPermissions(of: shared).folders
         try FileSystem.createFolders(shared, permissions: permissions)
         var folder = try Folder(opening: shared)
-        for name in path.components.dropFirst(shared.components.count) {
-            switch try folder.status(of: name.string)?.kind {
-            case .folder: folder = try folder.openFolder(name.string)
+        for name in sharedArea.names(to: path) {
+            switch try folder.status(of: name)?.kind {
+            case .folder: folder = try folder.openFolder(name)
             case nil:
-                let made = try Self.make(name.string, in: folder, permissions)
+                let made = try Self.make(name, in: folder, permissions)
                 try folder.synchronize()
                 folder = made
             case .file, .link, .pipe, .socket, .device:
                 throw VaultError(
                     .unwritable, "it is in the place of a folder of the store",
-                    at: folder.path.appending(name).string, remedy: "remove it")
+                    at: folder.path.appending(String(decoding: name, as: UTF8.self)).string,
+                    remedy: "remove it")
             }
         }
     }
 
-    private static func make(_ name: String, in folder: borrowing Folder, _ permissions: UInt16)
+    private static func make(_ name: [UInt8], in folder: borrowing Folder, _ permissions: UInt16)
         throws(VaultError) -> Folder
     {
         do throws(VaultError) { return try folder.createFolder(name, permissions: permissions) } catch {

@@ -100,7 +100,7 @@ struct PackRecords: Sendable {
             return true
         }
         for role in StoreRole.allCases where role != self.role {
-            let folder = layout.recordPath(of: id, in: role).removingLastComponent()
+            let folder = layout.recordFolder(of: id, in: role)
             if try layout.storeArea(of: role).openFolder(folder) != nil { return true }
         }
         return try layout.sharedArea.openFolder(layout.waiting(of: id)) != nil

@@ -47,22 +47,29 @@ struct StoreArea: Sendable {
     /// The folder at a path, opened folder by folder from the area's own, which may be a link: it is the operator's. Nil where it is
     /// missing, or where it or a folder above it is something else, such as a folder of another user that is closed to this one.
     func openFolder(_ path: FilePath) throws(VaultError) -> Folder? {
+        try openFolder(names(to: path)[...])
+    }
+
+    private func openFolder(_ names: ArraySlice<[UInt8]>) throws(VaultError) -> Folder? {
         guard try FileSystem.status(of: self.path, followingLinks: true)?.kind == .folder else { return nil }
         var folder = try Folder(opening: self.path)
-        let names = path.string.utf8.dropFirst(self.path.string.utf8.count).split(
-            separator: UInt8(ascii: "/"))
         for name in names {
-            guard let inner = try folder.enter(Array(name)) else { return nil }
+            guard let inner = try folder.enter(name) else { return nil }
             folder = inner
         }
         return folder
     }
 
+    /// The names from the area's folder to a path in it.
+    func names(to path: FilePath) -> [[UInt8]] {
+        path.string.utf8.dropFirst(self.path.string.utf8.count).split(separator: UInt8(ascii: "/")).map(
+            Array.init)
+    }
+
     /// The regular file at a path; nil where its folder can't be entered. Throws `.missing`, and `.corrupt` for anything else.
     func openFile(_ file: FilePath) throws(VaultError) -> OpenFile? {
-        guard let name = file.lastComponent?.string,
-            let folder = try openFolder(file.removingLastComponent())
-        else { return nil }
+        let names = names(to: file)
+        guard let name = names.last, let folder = try openFolder(names.dropLast()) else { return nil }
         return try folder.openFile(name)
     }
 

@@ -32,6 +32,8 @@ import VaultFileSystem
 public struct StoreLayout: Sendable, Hashable {
     /// Begins the names of what the store keeps for itself.
     static let reservedPrefix = "@"
+    private static let states = "@state"
+    private static let packs = "packs"
 
     public var ephemeral: FilePath
     public var shared: FilePath
@@ -69,7 +71,7 @@ public struct StoreLayout: Sendable, Hashable {
 
     /// The metadata that a role trusts.
     func trust(of role: StoreRole) -> FilePath { area(of: role).appending("@trust") }
-    func states(of role: StoreRole) -> FilePath { area(of: role).appending("@state") }
+    func states(of role: StoreRole) -> FilePath { area(of: role).appending(Self.states) }
     /// Marks of the processes that are changing the store.
     func work(of role: StoreRole) -> FilePath { area(of: role).appending("@work") }
     /// What was received, by day.
@@ -85,7 +87,7 @@ public struct StoreLayout: Sendable, Hashable {
     /// The versions that became live together, until the links to all of them are there.
     var versionSwitch: FilePath { permanent.appending("@switch") }
     /// Packs that wait to be opened.
-    var packs: FilePath { shared.appending("packs") }
+    var packs: FilePath { shared.appending(Self.packs) }
 
     func partialDownload(of pack: PackManifest) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).part")
@@ -122,12 +124,16 @@ public struct StoreLayout: Sendable, Hashable {
         return SHA256Digest(hex: String(stem))?.hex
     }
 
+    func recordFolder(of id: PackID, in role: StoreRole) -> FilePath {
+        area(of: role).appending("\(Self.states)/\(id)")
+    }
+
     func recordPath(of id: PackID, in role: StoreRole) -> FilePath {
-        states(of: role).appending(id.description).appending("@record.json")
+        recordFolder(of: id, in: role).appending("@record.json")
     }
 
     /// The folder of a pack's verified files that wait to be opened.
-    func waiting(of id: PackID) -> FilePath { packs.appending(id.description) }
+    func waiting(of id: PackID) -> FilePath { shared.appending("\(Self.packs)/\(id)") }
 
     func waitingPack(_ pack: PackManifest) -> FilePath {
         waiting(of: pack.id).appending(waitingName(of: pack))

@@ -76,7 +76,7 @@ struct UnfinishedWork {
 
     /// The same for one pack.
     func removeScratch(of id: PackID) throws(VaultError) {
-        let recordFolder = layout.recordPath(of: id, in: role).removingLastComponent()
+        let recordFolder = layout.recordFolder(of: id, in: role)
         var folders = [
             (recordFolder, layout.storeArea(of: role)), (layout.waiting(of: id), layout.sharedArea),
         ]

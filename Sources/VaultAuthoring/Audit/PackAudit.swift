@@ -83,7 +83,9 @@ public struct PackAudit: Sendable {
                 remedy: "use the site that published it, or its manifest")
         }
         if Set(found.map(\.pack.id)).count == 1 {
-            return (found.first { pack.matches($0.pack) } ?? found.last)?.pack
+            if let listed = found.first(where: { pack.matches($0.pack) }) { return listed.pack }
+            try requireDamaged(file.file, insteadOf: (found.last ?? first).pack)
+            return found.last?.pack
         }
         if let family = first.pack.offer.family, found.count > 1, packs.contested.isEmpty {
             if let listed = found.first(where: { pack.matches($0.pack) }) { return listed.pack }
@@ -93,5 +95,19 @@ public struct PackAudit: Sendable {
         }
         report.findings.append(.contested(found, at: path.string))
         return nil
+    }
+
+    /// Throws `missing` for a sound file of another version: a hosted pack has its own SHA-256 in its name.
+    private func requireDamaged(
+        _ file: borrowing OpenFile, insteadOf listed: PackManifest
+    ) throws(VaultError) {
+        let name = path.lastComponent?.string ?? ""
+        guard let digest = SHA256Digest(hex: String(name.prefix { $0 != "." })), try file.sha256() == digest
+        else { return }
+        throw VaultError(
+            .missing,
+            "it is another version of '\(listed.id)' than version \(listed.version), which the site lists",
+            at: path.string,
+            remedy: "give the manifest of its version, or audit the site with its earlier versions")
     }
 }

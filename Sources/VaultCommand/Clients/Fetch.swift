@@ -132,7 +132,7 @@ struct Fetch: LongCommand {
             try await StatusReport(of: store.layout, locked: shown.locked.map(\.error)).answer(asJSON: true)
         }
         try result.get()
-        try keys.warnOfMissingFiles()
+        try keys.warnOfMissingSources()
         if shown.hasPrintedNothing, let other = others.withLock({ $0.first }) {
             let line = GivenCommand.line(adding: ["--channel", other.name])
             let names = others.withLock { $0.map(\.name) }.listed(upTo: 8)

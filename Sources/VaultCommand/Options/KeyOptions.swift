@@ -5,7 +5,6 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
-import VaultFileSystem
 import VaultHTTP
 
 /// Where keys come from; several sources are asked in their order.
@@ -36,10 +35,10 @@ struct KeyOptions: ParsableArguments {
     }
 
     /// Keys are read only when a pack needs them: without this a typing error would show much later.
-    func warnOfMissingFiles() throws(VaultError) {
+    func warnOfMissingSources() throws(VaultError) {
         for text in specs {
-            guard let path = try Self.spec(text).path, try !FileSystem.exists(path) else { continue }
-            Console.note("warning: --keys: \(path) does not exist")
+            guard let missing = try Self.spec(text).missing() else { continue }
+            Console.note("warning: --keys: \(missing) does not exist")
         }
     }
 

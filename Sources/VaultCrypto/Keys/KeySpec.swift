@@ -82,11 +82,13 @@ public struct KeySpec: Sendable {
         }
     }
 
-    /// The file or folder that keys come from; nil for a source without one.
-    public var path: FilePath? {
+    /// Its file, folder or variable, if that does not exist; nil for a source without one. Throws `.io` where that can't be known.
+    public func missing() throws(VaultError) -> String? {
         switch source {
-        case .file(let path), .directory(let path): path
-        case .environment, .descriptor, .command, .service: nil
+        case .file(let path), .directory(let path): try FileSystem.exists(path) ? nil : path.string
+        case .environment(let name):
+            unsafe getenv(name) == nil ? "the environment variable \(name)" : nil
+        case .descriptor, .command, .service: nil
         }
     }
 

@@ -75,18 +75,26 @@ extension MetadataAfterUpload {
         if let found = try? UnverifiedMetadata(parsing: theirs, as: role, place: place), isSigned(found) {
             throw RollbackCheck.taken(name, at: place)
         }
+        throw Self.damaged(at: place)
+    }
+
+    /// The same for a root, which signs itself: `untrusted` for that of another site, `corrupt` for what nobody has signed.
+    func requireSameRoot(_ name: String) throws(VaultError) {
+        guard let theirs = try otherContent(of: name, .root) else { return }
+        let place = destination.place(of: "metadata/\(name)")
+        guard let found = try? UnverifiedMetadata(parsing: theirs, as: .root, place: place),
+            (try? VerifiedRoot(pinning: found)) != nil
+        else { throw Self.damaged(at: place) }
         throw VaultError(
+            .untrusted, "the destination has another root under this number: it is another site's",
+            at: place, remedy: "check the destination; a root is never replaced")
+    }
+
+    private static func damaged(at place: String) -> VaultError {
+        VaultError(
             .corrupt,
             "the destination's file is damaged: its content is not the site's, and has no valid signature",
             at: place, remedy: "remove it there, then upload again")
-    }
-
-    func requireSameRoot(_ name: String) throws(VaultError) {
-        guard try otherContent(of: name, .root) != nil else { return }
-        throw VaultError(
-            .untrusted, "the destination has another root under this number: it is another site's",
-            at: destination.place(of: "metadata/\(name)"),
-            remedy: "check the destination; a root is never replaced")
     }
 
     /// Nil where either has no such file, or the destination has the site's content or its beginning.

@@ -80,7 +80,8 @@ struct SiteToUpload {
         try await age?.requireNothingNewer(than: tree, in: &hosted)
         warnings = try Self.warnings(of: tree) + (age?.warnings ?? [])
         rootsComeLast = await Self.rootsComeLast(metadata, after: seen, under: known, newest: newest)
-        if seen != nil, hostedVersion < newest.version, !rootsComeLast {
+        // The first root is new to no client: it was given to each.
+        if seen != nil, newest.version > max(hostedVersion, 1), !rootsComeLast {
             warnings.append(
                 .warning(
                     "roots-before-timestamp",
@@ -115,10 +116,10 @@ extension SiteToUpload {
         } catch {
             guard error.category == .untrusted else { throw error }
             throw VaultError(
-                .untrusted, "the file there is not a timestamp of this site: \(error.problem)",
+                .untrusted, "the file there is damaged, or another site's: \(error.problem)",
                 at: destination.place(of: "metadata/\(role.fileName)"),
                 remedy:
-                    "check the destination; remove the file there only if you know that this site is the newest"
+                    "check the destination; if it is this site's, and this site is the newest, remove the file there, then upload again"
             )
         }
     }

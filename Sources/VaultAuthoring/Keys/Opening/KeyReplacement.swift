@@ -235,6 +235,28 @@ extension AuthorSession {
                 $0.description < $1.description
             },
             written: metadata.written, toWrite: metadata.toWrite,
-            warnings: session.warnings + metadata.warnings)
+            warnings: session.warnings + metadata.warnings
+                + publisher.warnings(ofClosed: rekeying.listed.map(\.pack), naming: shown))
+    }
+}
+
+extension PackPublisher {
+    /// Of listed versions whose slots stay as they are, since no key here opens them.
+    fileprivate func warnings(
+        ofClosed listed: [PackManifest], naming names: PackNames
+    ) async throws(VaultError) -> [Finding] {
+        var closed: [String] = []
+        for pack in listed where try await contentKey(ifOpen: pack) == nil {
+            closed.append("'\(names[listed: pack.id]?.name ?? pack.id)' version \(pack.version)")
+        }
+        guard !closed.isEmpty else { return [] }
+        return [
+            .warning(
+                "closed-pack", "no key here opens \(closed.listed(upTo: 6)): their keys stay as they are",
+                at: "keys",
+                remedy:
+                    "put back the key file; without it, list no version of the pack, publish, and list its source again"
+            )
+        ]
     }
 }

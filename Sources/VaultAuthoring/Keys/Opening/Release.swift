@@ -75,8 +75,7 @@ extension AuthorSession {
     func requireContentKeys(of isAsked: (PackManifest) -> Bool) async throws(VaultError) {
         let publisher = try await PackPublisher(for: self)
         for listed in try listedVersions() where listed.team == nil && isAsked(listed.pack) {
-            _ = try await publisher.keys.openers().contentKey(
-                listed.pack.contentKeyID, slots: listed.pack.slots, place: listed.pack.id.description)
+            _ = try await publisher.contentKey(of: listed.pack)
         }
     }
 }

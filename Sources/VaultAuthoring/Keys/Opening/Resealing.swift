@@ -36,6 +36,8 @@ public struct Resealing: Sendable {
     ) async throws(VaultError) -> ResealingReport {
         try await vault.carryOut(request) { session, output async throws(VaultError) in
             let plan = try await ResealingPlan(of: selection, in: session)
+            let old = Set(plan.old.map(\.sha256))
+            try await session.requireContentKeys { old.contains($0.sha256) }
             guard !request.isDryRun else {
                 // No pack is read; whether their keys are here is known all the same.
                 let publisher = try await PackPublisher(for: session)
@@ -271,8 +273,7 @@ extension PackPublisher {
         _ old: PackManifest, as number: UInt64, under choice: ContentKeyChoice, compression: Compression?,
         after unfinished: [PackManifest], progress: (UInt64) -> Void
     ) async throws(VaultError) -> PackManifest {
-        let key = try await keys.openers().contentKey(
-            old.contentKeyID, slots: old.slots, place: old.id.description)
+        let key = try await contentKey(of: old)
         let (opened, hosted) = try await files.published(old, key: key)
         try await hosted?.fetch(Array(0..<Int(old.pieceCount)), of: opened)
         let scratch = try ScratchFolder(beside: vault.site)

@@ -78,10 +78,12 @@ struct RetiredKeys: Sendable {
     func requireNone(among records: some Sequence<TargetRecord>) throws(VaultError) {
         guard !contentKeys.isEmpty else { return }
         for record in records {
-            let versions = (try? ListedPack(record))?.versions ?? []
-            guard let pack = versions.first(where: { contentKeys.contains($0.contentKeyID) }) else {
-                continue
-            }
+            if let listing = try? ListedPack(record) { try requireNone(in: listing) }
+        }
+    }
+
+    func requireNone(in listing: ListedPack) throws(VaultError) {
+        for pack in listing.versions where contentKeys.contains(pack.contentKeyID) {
             throw VaultError(
                 .usage, "the content key of version \(pack.version) was replaced, and is never used again",
                 at: pack.id.description,

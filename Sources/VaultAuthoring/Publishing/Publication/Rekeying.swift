@@ -96,12 +96,15 @@ extension PackPublisher {
         return rekeyed
     }
 
+    /// Throws `.key` if no key here opens the version.
+    func contentKey(of version: PackManifest) async throws(VaultError) -> ContentKey {
+        try await keys.openers().contentKey(
+            version.contentKeyID, slots: version.slots, place: version.id.description)
+    }
+
     /// Nil if no key here opens the version.
-    private func contentKey(ifOpen version: PackManifest) async throws(VaultError) -> ContentKey? {
-        do throws(VaultError) {
-            return try await keys.openers().contentKey(
-                version.contentKeyID, slots: version.slots, place: version.id.description)
-        } catch {
+    func contentKey(ifOpen version: PackManifest) async throws(VaultError) -> ContentKey? {
+        do throws(VaultError) { return try await contentKey(of: version) } catch {
             guard error.category == .key else { throw error }
             return nil
         }

@@ -156,6 +156,7 @@ extension AuthorSession {
                 at: vault.settings.string, remedy: "restore again, or remove it, which lists the source")
         }
         try requireNothingHeldAgain(in: earlier)
+        for listing in earlier.packs { try retiredKeys.requireNone(in: listing) }
         return earlier
     }
 
