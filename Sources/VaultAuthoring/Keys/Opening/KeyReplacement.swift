@@ -223,6 +223,7 @@ extension AuthorSession {
             earlier.given)
         let shown = await publisher.names(of: rekeying.listed.map(\.pack))
         rekeying.name(by: shown)
+        let closed = try await publisher.warnings(ofClosed: rekeying.listed.map(\.pack), naming: shown)
         let next = try listedVersions(replacing: rekeying.records)
         let exposures = try await exposures(of: ids, after: next, naming: shown)
         let metadata = try await session.publish(
@@ -235,8 +236,7 @@ extension AuthorSession {
                 $0.description < $1.description
             },
             written: metadata.written, toWrite: metadata.toWrite,
-            warnings: session.warnings + metadata.warnings
-                + publisher.warnings(ofClosed: rekeying.listed.map(\.pack), naming: shown))
+            warnings: session.warnings + closed + metadata.warnings)
     }
 }
 
