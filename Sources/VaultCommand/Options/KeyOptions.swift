@@ -5,6 +5,7 @@ import UpdateFramework
 import VaultAuthoring
 import VaultBase
 import VaultCrypto
+import VaultFileSystem
 import VaultHTTP
 
 /// Where keys come from; several sources are asked in their order.
