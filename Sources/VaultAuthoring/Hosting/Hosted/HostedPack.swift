@@ -40,7 +40,7 @@ public struct HostedPack: Sendable {
                 .corrupt, "the index or the catalog has the wrong digest", at: file.location.description,
                 remedy: "upload the publisher's copy of it")
         }
-        self.pack = assembly.partial
+        self.pack = try PackFile(content, as: pack, named: file.location.description)
         self.file = file
     }
 
