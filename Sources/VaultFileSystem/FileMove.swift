@@ -13,6 +13,8 @@ public struct FileMove: ~Copyable, Sendable {
     private let copy: ScratchFile?
     private let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void
 
+    /// A link at the source is refused: it would be moved itself.
+    ///
     /// - Parameter verify: checks the file that will get the new name, and throws to refuse it.
     public init(
         from source: FilePath, to target: FilePath,

@@ -112,12 +112,12 @@ extension PackStager {
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
         var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
-        switch try file.arrival() {
-        case .whole: return nil
-        case .partial: return try await download.cost(of: file.claim())
-        case nil: break
+        let partial = store.layout.partialDownload(of: offer.pack)
+        if case .whole = try file.arrival() { return nil }
+        if let found = try FileSystem.status(of: partial), EphemeralName.isOurs(found) {
+            return try await download.cost(of: file.claim())
         }
-        let scratch = try ScratchFile(for: store.layout.partialDownload(of: offer.pack))
+        let scratch = try ScratchFile(for: partial)
         let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
         return try await download.cost(of: OpenFileReference(copy))
     }

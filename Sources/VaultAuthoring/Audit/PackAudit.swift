@@ -97,7 +97,7 @@ public struct PackAudit: Sendable {
         return nil
     }
 
-    /// Throws `missing` for a sound file of another version: a hosted pack has its own SHA-256 in its name.
+    /// Throws `missing` for a file that has its own SHA-256 in its name, as a hosted pack has: nothing signed says what it is.
     private func requireDamaged(
         _ file: borrowing OpenFile, insteadOf listed: PackManifest
     ) throws(VaultError) {
@@ -106,8 +106,7 @@ public struct PackAudit: Sendable {
         else { return }
         throw VaultError(
             .missing,
-            "it is another version of '\(listed.id)' than version \(listed.version), which the site lists",
-            at: path.string,
-            remedy: "give the manifest of its version, or audit the site with its earlier versions")
+            "the site lists no pack with these bytes: it may be another version of '\(listed.id)', or somebody else's",
+            at: path.string, remedy: "give the manifest of its version, or audit the site's folder")
     }
 }

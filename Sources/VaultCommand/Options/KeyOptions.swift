@@ -39,7 +39,7 @@ struct KeyOptions: ParsableArguments {
     func warnOfMissingSources() throws(VaultError) {
         for text in specs {
             guard let missing = try Self.spec(text).missing() else { continue }
-            Console.note("warning: --keys: \(missing) does not exist")
+            Console.note("warning: --keys: \(missing)")
         }
     }
 

@@ -82,12 +82,14 @@ public struct KeySpec: Sendable {
         }
     }
 
-    /// Its file, folder or variable, if that does not exist; nil for a source without one. Throws `.io` where that can't be known.
+    /// What is missing, if its file, folder or variable is; nil for a source without one. Throws `.io` where that can't be known.
     public func missing() throws(VaultError) -> String? {
         switch source {
-        case .file(let path), .directory(let path): try FileSystem.exists(path) ? nil : path.string
+        case .file(let path), .directory(let path):
+            try FileSystem.exists(path) ? nil : "\(path) does not exist"
         case .environment(let name):
-            unsafe getenv(name) == nil ? "the environment variable \(name)" : nil
+            (ProcessEnvironment.withValue(of: name) { $0.count } ?? 0) == 0
+                ? "the environment variable \(name) is not set" : nil
         case .descriptor, .command, .service: nil
         }
     }

@@ -75,26 +75,34 @@ extension MetadataAfterUpload {
         if let found = try? UnverifiedMetadata(parsing: theirs, as: role, place: place), isSigned(found) {
             throw RollbackCheck.taken(name, at: place)
         }
-        throw Self.damaged(at: place)
+        throw Self.damaged(place, "its content is not the site's, and has no valid signature")
     }
 
-    /// The same for a root, which signs itself: `untrusted` for that of another site, `corrupt` for what nobody has signed.
+    /// The same for a root, which signs itself: `untrusted` for another one, `corrupt` for the site's own with other signatures, and for
+    /// what nobody has signed.
     func requireSameRoot(_ name: String) throws(VaultError) {
         guard let theirs = try otherContent(of: name, .root) else { return }
         let place = destination.place(of: "metadata/\(name)")
-        guard let found = try? UnverifiedMetadata(parsing: theirs, as: .root, place: place),
-            (try? VerifiedRoot(pinning: found)) != nil
-        else { throw Self.damaged(at: place) }
+        let found = try? UnverifiedMetadata(parsing: theirs, as: .root, place: place)
+        guard let found, (try? VerifiedRoot(pinning: found)) != nil else {
+            throw Self.damaged(place, "its content is not the site's, and has no valid signature")
+        }
+        let ours = try site.metadata(named: name, limit: MetadataRole.root.sizeLimit) ?? []
+        if try UnverifiedMetadata(parsing: ours, as: .root, place: site.place(of: name)).document.signed
+            == found.document.signed
+        {
+            throw Self.damaged(place, "its signatures are not those of the site's file")
+        }
         throw VaultError(
-            .untrusted, "the destination has another root under this number: it is another site's",
+            .untrusted,
+            "the destination has another root under this number: it is another site's, or another publisher's",
             at: place, remedy: "check the destination; a root is never replaced")
     }
 
-    private static func damaged(at place: String) -> VaultError {
+    private static func damaged(_ place: String, _ problem: String) -> VaultError {
         VaultError(
-            .corrupt,
-            "the destination's file is damaged: its content is not the site's, and has no valid signature",
-            at: place, remedy: "remove it there, then upload again")
+            .corrupt, "the destination's file is damaged: \(problem)", at: place,
+            remedy: "remove it there, then upload again")
     }
 
     /// Nil where either has no such file, or the destination has the site's content or its beginning.

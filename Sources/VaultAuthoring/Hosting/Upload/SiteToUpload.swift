@@ -63,8 +63,7 @@ struct SiteToUpload {
 
         let own = try await Self.seen(in: metadata, under: roots, fetching: &hosted)
         let known = roots.filter { $0.version <= hostedVersion }
-        // No root at the destination means that an upload was interrupted.
-        seen = try await Self.seen(under: known.isEmpty ? roots : known, in: &hosted, at: destination)
+        seen = try await Self.seen(under: known, orAnyOf: roots, in: &hosted, at: destination)
         let age = try RollbackCheck(of: own, after: seen, under: roots, at: destination)
         try age?.requireNotOlder()
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
@@ -107,21 +106,29 @@ extension SiteToUpload {
     }
 
     /// A publication can't continue from a timestamp at the destination that is not the site's own.
+    ///
+    /// - Parameters:
+    ///   - known: the roots that the destination has: by the newest of these its snapshot counts, too.
+    ///   - roots: all of them: an interrupted upload, or damage, leaves a timestamp without its root.
     private static func seen(
-        under roots: [VerifiedRoot], in hosted: inout HostedMetadata, at destination: any UploadDestination
+        under known: [VerifiedRoot], orAnyOf roots: [VerifiedRoot], in hosted: inout HostedMetadata,
+        at destination: any UploadDestination
     ) async throws(VaultError) -> SeenMetadata? {
-        let role = MetadataRole.timestamp
-        do throws(VaultError) {
-            return try await seen(in: hosted.folder, under: roots, fetching: &hosted)
-        } catch {
-            guard error.category == .untrusted else { throw error }
-            throw VaultError(
-                .untrusted, "the file there is damaged, or another site's: \(error.problem)",
-                at: destination.place(of: "metadata/\(role.fileName)"),
-                remedy:
-                    "check the destination; if it is this site's, and this site is the newest, remove the file there, then upload again"
-            )
+        var problem = ""
+        for roots in [known, roots] {
+            do throws(VaultError) {
+                return try await seen(in: hosted.folder, under: roots, fetching: &hosted)
+            } catch {
+                guard error.category == .untrusted else { throw error }
+                problem = error.problem
+            }
         }
+        throw VaultError(
+            .untrusted, "the file there is damaged, or another site's: \(problem)",
+            at: destination.place(of: "metadata/\(MetadataRole.timestamp.fileName)"),
+            remedy:
+                "check the destination; only if you know that it is this site's, and this site the newest, remove the file there, then upload again"
+        )
     }
 
     private static func warnings(of tree: TargetTree) throws(VaultError) -> [Finding] {

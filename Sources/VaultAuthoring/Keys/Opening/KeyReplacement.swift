@@ -223,7 +223,6 @@ extension AuthorSession {
             earlier.given)
         let shown = await publisher.names(of: rekeying.listed.map(\.pack))
         rekeying.name(by: shown)
-        let closed = try await publisher.warnings(ofClosed: rekeying.listed.map(\.pack), naming: shown)
         let next = try listedVersions(replacing: rekeying.records)
         let exposures = try await exposures(of: ids, after: next, naming: shown)
         let metadata = try await session.publish(
@@ -236,27 +235,6 @@ extension AuthorSession {
                 $0.description < $1.description
             },
             written: metadata.written, toWrite: metadata.toWrite,
-            warnings: session.warnings + closed + metadata.warnings)
-    }
-}
-
-extension PackPublisher {
-    /// Of listed versions whose slots stay as they are, since no key here opens them.
-    fileprivate func warnings(
-        ofClosed listed: [PackManifest], naming names: PackNames
-    ) async throws(VaultError) -> [Finding] {
-        var closed: [String] = []
-        for pack in listed where try await contentKey(ifOpen: pack) == nil {
-            closed.append("'\(names[listed: pack.id]?.name ?? pack.id)' version \(pack.version)")
-        }
-        guard !closed.isEmpty else { return [] }
-        return [
-            .warning(
-                "closed-pack", "no key here opens \(closed.listed(upTo: 6)): their keys stay as they are",
-                at: "keys",
-                remedy:
-                    "put back the key file; without it, list no version of the pack, publish, and list its source again"
-            )
-        ]
+            warnings: session.warnings + rekeying.closed.warnings(naming: shown) + metadata.warnings)
     }
 }

@@ -74,7 +74,9 @@ extension AuthorSession {
     /// Throws `.key` where no key here opens a listed version of the vault's own that is asked for.
     func requireContentKeys(of isAsked: (PackManifest) -> Bool) async throws(VaultError) {
         let publisher = try await PackPublisher(for: self)
+        var known: Set<[KeySlot]> = []
         for listed in try listedVersions() where listed.team == nil && isAsked(listed.pack) {
+            guard known.insert(listed.pack.slots).inserted else { continue }
             _ = try await publisher.contentKey(of: listed.pack)
         }
     }

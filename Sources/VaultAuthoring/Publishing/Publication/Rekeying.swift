@@ -48,10 +48,39 @@ struct Recipients {
     func source(listedAs id: PackID) -> DeclaredSource? { sources[id] }
 }
 
+/// Listed versions whose slots stay as they are, since no key here opens them.
+struct ClosedPacks {
+    private var packs: [SHA256Digest: PackManifest] = [:]
+    /// Why the first of them could not be opened.
+    private var reason: VaultError?
+
+    fileprivate mutating func note(_ pack: PackManifest, _ error: VaultError) {
+        packs[pack.sha256] = pack
+        reason = reason ?? error
+    }
+
+    func warnings(naming names: PackNames) -> [Finding] {
+        guard let reason else { return [] }
+        let texts = packs.values.sorted { ($0.id, $0.version) < ($1.id, $1.version) }.map { pack in
+            "'\(names[listed: pack.id]?.name ?? pack.id)' version \(pack.version)"
+        }
+        return [
+            .warning(
+                "closed-pack",
+                "no key here opens what is listed, and these stay sealed for the keys that they have: \(texts.listed(upTo: 6)); \(reason.place): \(reason.problem)",
+                at: "keys",
+                remedy:
+                    "put back the key's file, or make its source answer; only if the key is lost for good, make the packs anew from their sources"
+            )
+        ]
+    }
+}
+
 extension PackPublisher {
     /// Packs of a channel with the present slots, with all versions of each.
     fileprivate func rekeyed(
-        _ packs: [ListedPack], for recipients: Recipients, _ tables: inout ContinuedTables
+        _ packs: [ListedPack], for recipients: Recipients, _ tables: inout ContinuedTables,
+        _ closed: inout ClosedPacks
     ) async throws(VaultError) -> [(old: ListedPack, versions: [PackManifest])] {
         var rekeyed: [(old: ListedPack, versions: [PackManifest])] = []
         for old in packs.namesTableLast {
@@ -61,7 +90,7 @@ extension PackPublisher {
                 versions = [try await rekey(namesTable: old.pack, forReadersOf: readable, &tables)]
             } else {
                 for version in old.versions {
-                    versions.append(try await self.rekeyed(version, for: recipients))
+                    versions.append(try await self.rekeyed(version, for: recipients, &closed))
                 }
             }
             rekeyed.append((old, versions))
@@ -72,7 +101,7 @@ extension PackPublisher {
     /// Unchanged if no key opens the pack: a replaced key then stays in its slots, and the publication warns of that. Throws `.key` if
     /// a key to seal for can't be read.
     private func rekeyed(
-        _ version: PackManifest, for recipients: Recipients
+        _ version: PackManifest, for recipients: Recipients, _ closed: inout ClosedPacks
     ) async throws(VaultError) -> PackManifest {
         guard recipients.includesAll || recipients.source(of: version) != nil else { return version }
         var rekeyed = version
@@ -82,7 +111,12 @@ extension PackPublisher {
         if let slots = recipients[version.contentKeyID] {
             rekeyed.slots = slots
         } else {
-            guard let key = try await contentKey(ifOpen: version) else { return version }
+            let key: ContentKey
+            do throws(VaultError) { key = try await contentKey(of: version) } catch {
+                guard error.category == .key else { throw error }
+                closed.note(version, error)
+                return version
+            }
             rekeyed.slots =
                 if let source = recipients.source(of: version) {
                     try await ContentKeyChoice.slots(
@@ -101,14 +135,6 @@ extension PackPublisher {
         try await keys.openers().contentKey(
             version.contentKeyID, slots: version.slots, place: version.id.description)
     }
-
-    /// Nil if no key here opens the version.
-    func contentKey(ifOpen version: PackManifest) async throws(VaultError) -> ContentKey? {
-        do throws(VaultError) { return try await contentKey(of: version) } catch {
-            guard error.category == .key else { throw error }
-            return nil
-        }
-    }
 }
 
 /// New slots for what channels list already. Only metadata change.
@@ -118,6 +144,7 @@ struct ChannelRekeying {
     private(set) var packs: [PublicationReport.Rekeyed] = []
     /// What these channels list then.
     private(set) var listed: [(channel: Channel, pack: PackManifest)] = []
+    private(set) var closed = ClosedPacks()
 
     init() {}
 
@@ -134,7 +161,7 @@ struct ChannelRekeying {
             var next = listing.otherTargets
             var isChanged = false
             for (old, versions) in try await publisher.rekeyed(
-                listing.packs, for: recipients, &tables)
+                listing.packs, for: recipients, &tables, &closed)
             {
                 listed += versions.map { (channel, $0) }
                 guard versions != old.versions, let new = try ListedPack(versions) else {
@@ -184,7 +211,8 @@ struct RestoredState {
         var records = earlier.otherTargets
         var opened: [SlotHolder: [String]] = [:]
         var tables = try ContinuedTables(after: before.given, in: session)
-        for (_, versions) in try await publisher.rekeyed(earlier.packs, for: recipients, &tables) {
+        var closed = ClosedPacks()
+        for (_, versions) in try await publisher.rekeyed(earlier.packs, for: recipients, &tables, &closed) {
             for version in versions {
                 for key in keys.holders(of: version.slots).subtracting(current) {
                     opened[key, default: []].append("'\(version.id)' version \(version.version)")
