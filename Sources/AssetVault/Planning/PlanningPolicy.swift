@@ -10,7 +10,8 @@ public struct PlanningPolicy: Sendable {
     public var downloadAllowance: UInt64?
     /// Bytes that one call may download of packs over a metered network (``NetworkPolicy/metered``). Of an update only missing
     /// bytes count. It limits the plan and the transfer itself: all bytes of packs that a host sends count, also useless ones. If
-    /// the rest does not suffice, a download ends with `.limit`, and its partial file stays for the next call.
+    /// the rest does not suffice, a download ends with `.limit`, and its partial file stays for the next call. Where a host does not say
+    /// how much it sends, up to 256 KiB more may come: so much is read at once.
     public var meteredAllowance: UInt64?
     /// Bytes of all essential packs once opened. File systems need somewhat more than that.
     public var essentialInstalledSize: UInt64?

@@ -9,8 +9,8 @@ import Testing
     let world: World
     let one = PackID.one
     private let allowance: UInt64 = 300_000
-    /// Bytes of one chunk, which is received before it is counted.
-    private let chunk: UInt64 = 128 << 10
+    /// Bytes that are read of a connection at once, before they are counted.
+    private let chunk: UInt64 = 256 << 10
 
     init() async throws {
         world = try await World.withPacks(["levels/one": "essential", "extras": "onDemand"])
