@@ -12,81 +12,85 @@ struct KilledKeyChangeTests {
         try await world.copy("vault/keys/vault.jwks", to: "first")
     }
 
-    @Test func aKeyIsReplaced() async throws {
-        let numbers = Sampling.numbers(1...40, each: 6, for: "KilledKeyChangeTests.begin")
+    /// Kills a command at each of its saves.
+    ///
+    /// - Parameter test: Runs it in a copy of the vault, which has the key that it began with, and looks at what is left.
+    private func killAtEachSave(
+        of command: String,
+        _ test: (_ round: TemporaryFolder, _ wrapper: [String], _ hint: String) async throws -> CommandResult
+    ) async throws {
+        let numbers = Sampling.numbers(1...40, each: 6, for: "KilledKeyChangeTests.\(command)")
         let killed = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { number, wrapper in
-            let round = try await copy()
-            let result = try await round.run("keys rekey $WORK/vault", through: wrapper)
-            try await expect(round, opens: "old", "\(number)")
-            try await round.run("keys rekey $WORK/vault").succeeded()
-            try await round.copy("vault/keys/vault.jwks", to: "new")
-            for key in ["old", "new"] { try await expect(round, opens: key, "\(number)") }
-            // It makes no further key.
-            try await round.run("keys rekey $WORK/vault").succeeded()
-            #expect(try round.bytes("vault/keys/vault.jwks") == round.bytes("new"), "\(number)")
-            return result
+            let round = try await world.copyOfVault()
+            try await Tool.run("cp", "-p", world["first"], round["old"])
+            return try await test(round, wrapper, "\(number)")
         }
         #expect(killed > 0)
+    }
+
+    @Test func aKeyIsReplaced() async throws {
+        try await killAtEachSave(of: "begin") { round, wrapper, hint in
+            let result = try await round.run("keys rekey $WORK/vault", through: wrapper)
+            try await expect(round, opens: "old", hint)
+            try await round.run("keys rekey $WORK/vault").succeeded()
+            try await round.copy("vault/keys/vault.jwks", to: "new")
+            for key in ["old", "new"] { try await expect(round, opens: key, hint) }
+            // It makes no further key.
+            try await round.run("keys rekey $WORK/vault").succeeded()
+            #expect(try round.bytes("vault/keys/vault.jwks") == round.bytes("new"), "\(hint)")
+            return result
+        }
     }
 
     @Test func aReplacementIsFinished() async throws {
         try await world.run("keys rekey $VAULT").succeeded()
-        let numbers = Sampling.numbers(1...40, each: 6, for: "KilledKeyChangeTests.finish")
-        let killed = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { number, wrapper in
-            let round = try await copy()
+        try await killAtEachSave(of: "finish") { round, wrapper, hint in
             try await round.copy("vault/keys/vault.jwks", to: "new")
             let result = try await round.run("keys rekey $WORK/vault --finish", through: wrapper)
-            try await expect(round, opens: "new", "\(number)")
+            try await expect(round, opens: "new", hint)
             let again = try await round.run("keys rekey $WORK/vault --finish")
             #expect(
                 again.exitCode == 0 || again.exitCode == 64 && again.errorText.contains("is being replaced"),
-                "\(again.errorText) \(number)")
-            try await expect(round, opens: "new", "\(number)")
+                "\(again.errorText) \(hint)")
+            try await expect(round, opens: "new", hint)
             let old = try await check(round, with: "old")
-            #expect(old.exitCode == 77, "\(number)")
+            #expect(old.exitCode == 77, "\(hint)")
             try await round.run("publish $WORK/vault").succeeded()
             return result
         }
-        #expect(killed > 0)
     }
 
     @Test func packsAreSealedAgain() async throws {
         try await world.run("keys export $VAULT --pack level -o $WORK/content").succeeded()
-        let numbers = Sampling.numbers(1...40, each: 6, for: "KilledKeyChangeTests.reseal")
-        let killed = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { number, wrapper in
-            let round = try await copy()
+        try await killAtEachSave(of: "reseal") { round, wrapper, hint in
             try await Tool.run("cp", "-p", world["content"], round["content"])
             let result = try await round.run("keys reseal $WORK/vault --all", through: wrapper)
-            try await expect(round, opens: "old", "\(number)")
+            try await expect(round, opens: "old", hint)
             try await round.run("keys reseal $WORK/vault --all").succeeded()
-            try await expect(round, opens: "old", "\(number)")
+            try await expect(round, opens: "old", hint)
             let content = try await check(round, with: "content")
-            #expect(content.exitCode == 77, "\(number)")
-            try await expectDistinctNumbers(in: round, "\(number)")
+            #expect(content.exitCode == 77, "\(hint)")
+            try await expectDistinctNumbers(in: round, hint)
             try await round.run("publish $WORK/vault").succeeded()
             return result
         }
-        #expect(killed > 0)
     }
 
     @Test func aPackIsReleased() async throws {
         try await world.run("keys add $VAULT --audience held").succeeded()
         try world.declare(["level": ["held": true]])
         try await world.publish()
-        let numbers = Sampling.numbers(1...40, each: 6, for: "KilledKeyChangeTests.release")
-        let killed = try await Killing.atEach("fsync", numbers, isAlwaysCalled: false) { number, wrapper in
-            let round = try await copy()
+        try await killAtEachSave(of: "release") { round, wrapper, hint in
             let before = try await check(round, with: "old")
-            #expect(before.exitCode == 77, "\(number)")
+            #expect(before.exitCode == 77, "\(hint)")
             let result = try await round.run("release $WORK/vault level", through: wrapper)
             let again = try await round.run("release $WORK/vault level")
-            #expect(again.exitCode == 0, "\(again.errorText) \(number)")
-            try await expect(round, opens: "old", "\(number)")
+            #expect(again.exitCode == 0, "\(again.errorText) \(hint)")
+            try await expect(round, opens: "old", hint)
             let published = try await round.run("publish $WORK/vault").succeeded()
-            #expect(published.errorText.contains("nothing changed"), "\(number)")
+            #expect(published.errorText.contains("nothing changed"), "\(hint)")
             return result
         }
-        #expect(killed > 0)
     }
 
     /// No number of a pack stands for two contents, in any metadata that was ever written.
@@ -101,15 +105,6 @@ struct KilledKeyChangeTests {
             digests[version, default: []].insert(digest)
         }
         #expect(!digests.isEmpty && digests.values.allSatisfy { $0.count == 1 }, "\(digests) \(hint)")
-    }
-
-    /// A copy of the vault, its source, and the key that it began with.
-    private func copy() async throws -> TemporaryFolder {
-        let round = try TemporaryFolder()
-        try await world.copy("vault", to: round["vault"])
-        try await Tool.run("ln", "-s", world["level"], round["level"])
-        try await Tool.run("cp", "-p", world["first"], round["old"])
-        return round
     }
 
     private func check(_ round: TemporaryFolder, with key: String) async throws -> CommandResult {

@@ -16,14 +16,6 @@ struct KilledTrustTests {
         trees = [first, try Tree(world["level"])]
     }
 
-    /// A copy of the vault, and its source.
-    private func copy() async throws -> TemporaryFolder {
-        let round = try TemporaryFolder()
-        try await world.copy("vault", to: round["vault"])
-        try await Tool.run("ln", "-s", world["level"], round["level"])
-        return round
-    }
-
     /// Kills a command at each of its steps. All that change a folder, or make a change durable: between two of the latter lies at most
     /// one of the former, so that `fsync` alone stops at every state.
     ///
@@ -51,7 +43,7 @@ struct KilledTrustTests {
     private func tryOut(
         _ words: Words, through wrapper: [String], refusal: String?, withPython: Bool, _ hint: String
     ) async throws -> CommandResult {
-        let round = try await copy()
+        let round = try await world.copyOfVault()
         let result = try await round.run(words, through: wrapper)
         try #require([0, 137].contains(result.exitCode), "\(result.errorText) \(hint)")
         let site = round["vault/site"]
@@ -89,7 +81,7 @@ struct KilledTrustTests {
         try await world.trust("rotate timestamp").succeeded()
         #expect(try world.pending() == ["2.root.json"])
         let killed = try await Killing.atEach("fsync", 1...60) { number, wrapper in
-            let round = try await copy()
+            let round = try await world.copyOfVault()
             let result = try await round.run("trust rotate $WORK/vault snapshot", through: wrapper)
             try await round.run("publish $WORK/vault").succeeded()
             try await world.sign(round["vault/pending/2.root.json"], with: key)

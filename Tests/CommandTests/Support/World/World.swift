@@ -46,6 +46,14 @@ struct World: Workplace {
         try await self.init("level") { try $0.write("level/file", text) }
     }
 
+    /// A copy of the vault, with the source of `level`.
+    func copyOfVault() async throws -> TemporaryFolder {
+        let round = try TemporaryFolder()
+        try await copy("vault", to: round["vault"])
+        try await Tool.run("ln", "-s", self["level"], round["level"])
+        return round
+    }
+
     /// Publishes; without options what `vault.json` declares.
     @discardableResult
     func publish(_ options: Words = "", through wrapper: [String] = []) async throws -> CommandResult {
