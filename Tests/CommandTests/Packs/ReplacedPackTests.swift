@@ -13,18 +13,14 @@ import Testing
     }
 
     /// Seals again with a fault. A pack that is there afterwards must open.
-    private func sealWithFault(_ fault: String, _ call: String, _ number: Int, replacing: Bool) async throws
-        -> CommandResult
-    {
-        let hint = "\(fault) \(call) \(number)"
-        let (place, out, opened) = (
-            sample["place"], sample["place/out"], sample["opened"]
-        )
+    private func sealAgain(
+        through wrapper: [String], replacing: Bool, _ hint: String
+    ) async throws -> CommandResult {
+        let (place, out, opened) = (sample["place"], sample["place/out"], sample["opened"])
         try await Tool.run("rm", "-rf", place, opened)
         try sample.makeFolder("place")
         if replacing { try await sample.seal(nil, as: out) }
-        let result = try await sample.run(
-            seal, through: Sandbox.injecting(fault, into: call, number: number))
+        let result = try await sample.run(seal, through: wrapper)
         if try sample.exists("place/out") {
             let answer = try await sample.open(out, into: opened)
             #expect(answer.exitCode == 0, "\(answer.errorText) \(hint)")
@@ -47,13 +43,8 @@ import Testing
 
     @Test(arguments: ["renameat", "fsync", "unlinkat"], [true, false])
     func killedAtEveryStep(call: String, replacing: Bool) async throws {
-        for number in 1...20 {
-            let result = try await sealWithFault("signal=KILL", call, number, replacing: replacing)
-            guard result.exitCode != 0 else {
-                #expect(number > 1 || call == "unlinkat", "\(call) was never called")
-                break
-            }
-            try #require(result.exitCode == 137, "\(result.errorText)")
+        try await Killing.atEach(call, 1...20, isAlwaysCalled: call != "unlinkat") { number, wrapper in
+            try await sealAgain(through: wrapper, replacing: replacing, "\(call) \(number)")
         }
     }
 
@@ -61,7 +52,8 @@ import Testing
     @Test(arguments: ["renameat", "fsync"], [true, false])
     func failingAtEveryStep(call: String, replacing: Bool) async throws {
         for number in 1...20 {
-            let result = try await sealWithFault("error=EIO", call, number, replacing: replacing)
+            let failing = Sandbox.injecting("error=EIO", into: call, number: number)
+            let result = try await sealAgain(through: failing, replacing: replacing, "\(call) \(number)")
             guard result.exitCode != 0 else {
                 #expect(number > 1, "\(call) was never called")
                 break
