@@ -17,33 +17,19 @@ import VaultFileSystem
 
     /// A version in use, as long as the value is there.
     private struct Reader: ~Copyable {
-        let path: FilePath
-        private let lock: Lock
+        private let version: OpenFile
 
-        private enum Lock: ~Copyable {
-            case file(OpenFile)
-            case folder(Folder)
-        }
-
+        /// - Parameter path: Of a file, or of the folder of an opened pack.
         init(_ path: FilePath) throws {
-            self.path = path
-            if path.string.hasSuffix(".avpack") {
-                let file = try OpenFile(reading: path)
-                _ = try file.tryLock(exclusive: false)
-                lock = .file(file)
-            } else {
-                let folder = try Folder(opening: path)
-                _ = try folder.tryLock(exclusive: false)
-                lock = .folder(folder)
-            }
+            let opened = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+            version = OpenFile(takingOwnershipOf: opened.rawValue, named: path)
+            _ = try version.tryLock(exclusive: false)
         }
 
         var isThere: Bool {
             get throws {
-                switch lock {
-                case .file(let file): try file.status().hardLinks > 0
-                case .folder: try FileSystem.exists(path)
-                }
+                let status = try version.status()
+                return try status.kind == .folder ? FileSystem.exists(version.path) : status.hardLinks > 0
             }
         }
 
