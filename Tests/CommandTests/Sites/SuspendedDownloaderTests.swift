@@ -12,17 +12,6 @@ import Testing
         world = try await World("level") { try $0.write("level/noise", Bytes.random(8 << 20, seed: 1)) }
     }
 
-    /// Bytes downloaded: those that a sparse file holds on disk.
-    private func arrived() throws -> Int {
-        guard try world.exists("store/ephemeral") else { return 0 }
-        return try world.names(in: "store/ephemeral").filter { $0.hasSuffix(".part") }.reduce(0) {
-            sum, name in
-            var status = stat()
-            let found = unsafe stat(world["store/ephemeral/\(name)"], &status)
-            return sum + (found == 0 ? Int(status.st_blocks) * 512 : 0)
-        }
-    }
-
     @Test(arguments: [true, false]) func theAppGoesOn(wakesUpFirst: Bool) async throws {
         let isFast = Counter()
         let server = try FaultServer(world.site) { request in
@@ -30,7 +19,7 @@ import Testing
             return .changed { $0.pace = (64 << 10, .milliseconds(50)) }
         }
         try await world.whileRunning("downloader \(server.url) $STORE $TRUST --request install") { process in
-            try await wait(for: "the download") { try arrived() >= 2 << 20 }
+            try await wait(for: "the download") { try world.partialBytes() >= 2 << 20 }
             process.send(SIGSTOP)
             defer { process.send(SIGCONT) }
             _ = isFast.next()

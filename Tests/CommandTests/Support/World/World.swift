@@ -152,6 +152,8 @@ struct World: Workplace {
         let inFiles = try names(in: "store/ephemeral").reduce(0) {
             try $0 + dataCount(of: "store/ephemeral/\($1)")
         }
+        // A downloader makes no permanent storage.
+        guard try exists("store/permanent") else { return inFiles }
         let trees = try files(in: "permanent").filter { $0.contains(".arriving/") }
         return try trees.reduce(inFiles) { try $0 + dataCount(of: "store/permanent/\($1)") }
     }
