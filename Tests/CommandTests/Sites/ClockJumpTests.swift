@@ -55,8 +55,8 @@ import Testing
                 for (name, value) in headers { reply.headers[name] = value }
                 guard headers["Retry-After"] == "a date" else { return }
                 // The host's clock is right.
-                reply.headers["Retry-After"] = Self.httpDate(in: 2)
-                reply.headers["Date"] = Self.httpDate(in: 0)
+                reply.headers["Retry-After"] = Date(timeIntervalSinceNow: 2).inHTTP
+                reply.headers["Date"] = Date.now.inHTTP
             }
         }
         try await fetch(server.url, withKeys: true).succeeded()
@@ -78,13 +78,5 @@ import Testing
         let result = try await run("downloader \(server.url) $STORE $TRUST --request install --time 2")
         #expect(result.exitCode == 75, "\(result.errorText)")
         try await fetch(world.site, withKeys: true).succeeded()
-    }
-
-    private static func httpDate(in seconds: Double) -> String {
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.timeZone = TimeZone(identifier: "GMT")
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return format.string(from: Date(timeIntervalSinceNow: seconds))
     }
 }

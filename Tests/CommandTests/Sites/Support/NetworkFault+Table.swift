@@ -129,7 +129,7 @@ extension FaultServer.Reply {
 
 extension Date {
     /// As `Sun, 06 Nov 1994 08:49:37 GMT`.
-    fileprivate var inHTTP: String {
+    var inHTTP: String {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
         format.timeZone = TimeZone(secondsFromGMT: 0)
