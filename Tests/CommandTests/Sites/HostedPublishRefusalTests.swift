@@ -66,6 +66,16 @@ struct HostedPublishRefusalTests {
         try await refuses(65, naming: "wrong digest", server.url)
     }
 
+    /// An unreadable bin must not count as empty.
+    @Test func anUnreadableBin() async throws {
+        try world.settings { $0["bins"] = 2 }
+        try await world.publish()
+        try await Tool.run("cp", "-rT", world.site, runner.host)
+        try await world.copy("vault/vault.json", to: "runner/vault/vault.json")
+        let server = try FaultServer(runner.host) { $0.path.contains("1.packs-1") ? .status(500) : .file }
+        try await refuses(69, naming: "packs-1", server.url)
+    }
+
     /// A tampered piece is ignored: its content is sealed again.
     @Test func aTamperedPieceIsSealedAnew() async throws {
         try world.write("level/prose", (0..<40_000).map { "line \($0)" }.joined(separator: "\n"))
