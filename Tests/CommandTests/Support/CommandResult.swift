@@ -11,6 +11,14 @@ struct CommandResult: Sendable {
     var text: String { String(decoding: output, as: UTF8.self) }
     var errorText: String { String(decoding: errors, as: UTF8.self) }
 
+    /// Whether it refused: nothing on standard output, and one line on standard error, "where: what; what to do".
+    var isRefusal: Bool {
+        let prefix = "assetvault: "
+        return output.isEmpty && errorText.hasPrefix(prefix) && errorText.hasSuffix("\n")
+            && errors.count { $0 == 10 || $0 == 13 } == 1
+            && errorText.dropFirst(prefix.count).contains(": ") && errorText.contains("; ")
+    }
+
     /// The output as one JSON value.
     func json() throws -> JSONValue { try JSONValue(parsing: output.span, place: "standard output") }
 
@@ -21,21 +29,13 @@ struct CommandResult: Sendable {
         return self
     }
 
-    /// Expects a clean failure: this code, nothing on standard output, and one line on standard error that names every
-    /// one of `parts`.
+    /// Expects a clean failure: this code, and a refusal that names every one of `parts`.
     @discardableResult
     func failed(
         _ code: Int32, naming parts: String..., at location: SourceLocation = #_sourceLocation
     ) -> CommandResult {
         #expect(exitCode == code, "\(errorText)", sourceLocation: location)
-        #expect(output.isEmpty, "\(text.prefix(200))", sourceLocation: location)
-        #expect(errorText.hasPrefix("assetvault: "), "\(errorText)", sourceLocation: location)
-        #expect(
-            errorText.hasSuffix("\n") && errorText.utf8.count(where: { $0 == 10 || $0 == 13 }) == 1,
-            "not one line: \(errorText)", sourceLocation: location)
-        // Where: what; what to do.
-        #expect(
-            errorText.contains(": ") && errorText.contains("; "), "\(errorText)", sourceLocation: location)
+        #expect(isRefusal, "\(text.prefix(200))\(errorText)", sourceLocation: location)
         for part in parts {
             #expect(errorText.contains(part), "\(errorText)", sourceLocation: location)
         }
