@@ -25,9 +25,7 @@ struct AuditTests {
     @Test func damageIsReportedWithAWrongKey() async throws {
         try await world.run("keygen -o $WORK/wrong.jwks").succeeded()
         let name = "vault/site/\(try world.publishedPack("level"))"
-        var bytes = try world.bytes(name)
-        bytes[bytes.count / 2] ^= 1
-        try world.write(name, bytes)
+        try world.flipBit(of: name, at: world.bytes(name).count / 2)
         let result = try await world.run("audit $SITE $TRUST --keys file:$WORK/wrong.jwks")
         #expect(result.exitCode == 65)
         #expect(result.text.contains("BAD") && !result.text.contains("LOCKED"), "\(result.text)")
