@@ -10,16 +10,11 @@ struct MountedAreas {
     /// A wrapper that lets a command see them.
     let inside: [String]
 
-    private static var isRoot: Bool { geteuid() == 0 }
-    private static var namespace: [String] {
-        isRoot ? ["unshare", "--mount"] : ["unshare", "--map-root-user", "--mount"]
-    }
-
     /// Whether this user may mount anything.
     static let areAllowed: Bool = {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = namespace + ["mount", "-t", "tmpfs", "none", "/mnt"]
+        process.arguments = Sandbox.namespace + ["mount", "-t", "tmpfs", "none", "/mnt"]
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return false }
         process.waitUntilExit()
@@ -37,7 +32,7 @@ struct MountedAreas {
                 mount -t tmpfs -o size=100m,mode=700 none \(place) && cp -a \(kept)/. \(place)/
                 """
         }.joined(separator: " && ")
-        let words = namespace + Command.shell("{ \(mounting); } && echo mounted && exec sleep 1000")
+        let words = Sandbox.namespace + Command.shell("{ \(mounting); } && echo mounted && exec sleep 1000")
         _ = try await Subprocess.run(
             Tool.executable(words[0]), arguments: Arguments(Array(words.dropFirst())), input: .none,
             output: .sequence, error: .bytes(limit: Tool.outputLimit)
@@ -46,7 +41,7 @@ struct MountedAreas {
             defer { kill(holder, SIGKILL) }
             var lines = execution.standardOutput.strings().makeAsyncIterator()
             try #require(try await lines.next()?.hasPrefix("mounted") == true, "nothing was mounted")
-            let user = isRoot ? [] : ["--user", "--preserve-credentials"]
+            let user = geteuid() == 0 ? [] : ["--user", "--preserve-credentials"]
             try await body(
                 MountedAreas(
                     store: store, areas: areas,
