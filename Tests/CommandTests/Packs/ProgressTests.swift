@@ -13,8 +13,10 @@ struct ProgressTests {
     ]
 
     /// What a command shows on a terminal.
-    private func shown(by words: Words, through wrapper: [String] = []) async throws -> String {
-        let line = wrapper + [try Command.path.string] + words.list(sample.variables)
+    private func shown(
+        by words: Words, in folder: some Workplace, through wrapper: [String] = []
+    ) async throws -> String {
+        let line = wrapper + [try Command.path.string] + words.list(folder.variables)
         return try await Tool.run(
             "script", "-qec", line.map { "'\($0)'" }.joined(separator: " "), "/dev/null"
         ).text
@@ -24,7 +26,7 @@ struct ProgressTests {
         try await sample.seal()
         for work in Self.works {
             let slow = Sandbox.injecting("delay_enter=1200000", into: work.call, number: 2)
-            let shown = try await shown(by: work.words, through: slow)
+            let shown = try await shown(by: work.words, in: sample, through: slow)
             #expect(shown.contains("\r\u{1B}[K\(work.label)"), "\(shown)")
             #expect(shown.contains(" %  "))
             // It goes away at the end.
@@ -49,10 +51,7 @@ struct ProgressTests {
             ("verify $STORE $KEYS", "verifying", "2", 40_000),
         ] as [(Words, String, String, Int)] {
             let slow = Sandbox.injecting("delay_enter=\(delay)", into: "pread64", from: 1)
-            let line = slow + [try Command.path.string] + words.list(world.variables)
-            let shown = try await Tool.run(
-                "script", "-qec", line.map { "'\($0)'" }.joined(separator: " "), "/dev/null"
-            ).text
+            let shown = try await shown(by: words, in: world, through: slow)
             let bars = shown.matches(of: bar)
             #expect(bars.allSatisfy { $0.1 == activity }, "\(shown)")
             #expect(bars.contains { $0.2 == item && 50...99 ~= Int($0.3) ?? 0 }, "\(shown)")
@@ -75,7 +74,7 @@ struct ProgressTests {
         try await sample.seal()
         let shown = try await withEnoughTime { _ -> String? in
             let start = ContinuousClock.now
-            let shown = try await self.shown(by: "inspect $PACK $KEYS")
+            let shown = try await self.shown(by: "inspect $PACK $KEYS", in: sample)
             return ContinuousClock.now - start < .seconds(1) ? shown : nil
         }
         #expect(!shown.contains("\u{1B}[K"))
