@@ -19,14 +19,6 @@ struct TeamRecoveryTests {
         try await world.raise([], to: Self.last, listing: ["dlc1": Self.last])
     }
 
-    /// As Trust.md says: a new key of the team's, its next version, then its new public key in the studio's settings.
-    private func replaceTheTeamsKey() async throws {
-        let key = try await world.makeKey("dlc1-new")
-        try await Tool.run("cp", key.key, world["team/keys/dlc1.pem"])
-        try await world.publishTeam()
-        try await Tool.run("cp", key.publicKey, world["team/dlc1.pub.pem"])
-    }
-
     @Test(arguments: [true, false]) func everyReaderRecovers(studioPublishesFirst: Bool) async throws {
         try await steal()
         let readers = try await Readers(of: world, pack: "dlc1/one")
@@ -34,7 +26,7 @@ struct TeamRecoveryTests {
         // The team has no number left either, until its key is another.
         try world.write("one/file", "after the theft")
         try await world.run("publish \(world.team)").failed(76, naming: "\(Self.last)", "dlc1.pem")
-        try await replaceTheTeamsKey()
+        try await world.replaceTeamKey()
         #expect(try world.exists("team/site/metadata/2.dlc1.json"))
 
         if studioPublishesFirst {
@@ -69,7 +61,7 @@ struct TeamRecoveryTests {
     @Test func theSameKeyOfTheSnapshotIsARollback() async throws {
         try await steal()
         try await world.fetch().succeeded()
-        try await replaceTheTeamsKey()
+        try await world.replaceTeamKey()
         try await world.publish()
         try world.write(
             "vault/site/metadata/2.dlc1.json", world.bytes("team/site/metadata/2.dlc1.json"))
@@ -103,7 +95,7 @@ struct TeamRecoveryTests {
         try world.remove("team/site/metadata/2.dlc1.json")
         #expect(try world.bytes("team/site/metadata/1.dlc1.json") == first)
         try world.write("one/file", "after the theft")
-        try await replaceTheTeamsKey()
+        try await world.replaceTeamKey()
         try world.write("level/file", "the studio's second")
         let result = try await world.publish()
         #expect(result.errorText.contains("another version 2"), "\(result.errorText)")

@@ -38,10 +38,7 @@ struct TeamTests {
     @Test func aLostKey() async throws {
         let world = try await World.withTeam()
         let readers = try await Readers(of: world, pack: "dlc1/one")
-        let fresh = try await world.makeKey("fresh")
-        try await Tool.run("mv", fresh.key, world["team/keys/dlc1.pem"])
-        try await Tool.run("mv", fresh.publicKey, world["team/dlc1.pub.pem"])
-        try await world.publishTeam()
+        try await world.replaceTeamKey()
         try await world.publish()
         try await readers.expectBelief(seeing: [Tree(world["one"])])
     }

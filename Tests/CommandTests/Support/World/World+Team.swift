@@ -49,6 +49,14 @@ extension World {
         try await run("publish $WORK/team \(options)").succeeded()
     }
 
+    /// As Trust.md says: a new key of the team's, its next version, then its new public key in the studio's settings.
+    func replaceTeamKey() async throws {
+        let key = try await makeKey("dlc1-new")
+        try await Tool.run("cp", key.key, self["team/keys/dlc1.pem"])
+        try await publishTeam()
+        try await Tool.run("cp", key.publicKey, self["team/dlc1.pub.pem"])
+    }
+
     /// Sets the tags that the team's packs may have; nil for none.
     func grant(_ tags: [JSONValue]?) throws {
         try settings { try $0.change("teams", "dlc1") { $0["tags"] = tags.map(JSONValue.array) } }
