@@ -18,10 +18,7 @@ extension TwoUsersTests {
     @Test(arguments: closedFolders) func aClosedFolder(place: String, mode: String) async throws {
         try await fetch().succeeded()
         try await publish(2)
-        let published = try world.publishedPack("level").split(separator: "/").last ?? ""
-        let digest = String(try #require(published.split(separator: ".").first))
-        let path = place.replacing("DIGEST", with: digest)
-        let folder = "\(world.store)/\(path)"
+        let folder = try "\(world.store)/\(place.replacing("DIGEST", with: digest()))"
         let above = folder.split(separator: "/").dropLast().joined(separator: "/")
         try await shell(
             """
@@ -53,8 +50,7 @@ extension TwoUsersTests {
         try await fetch().succeeded()
         try await publish(2)
         let pack = try world.publishedPack("level")
-        let digest = String(try #require(pack.split(separator: "/").last?.split(separator: ".").first))
-        let path = "\(world.store)/\(name.replacing("DIGEST", with: digest))"
+        let path = try "\(world.store)/\(name.replacing("DIGEST", with: digest()))"
         let above = path.split(separator: "/").dropLast().joined(separator: "/")
         try await shell(
             """

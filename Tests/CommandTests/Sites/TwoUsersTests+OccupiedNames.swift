@@ -2,11 +2,6 @@ import Testing
 
 /// File names of the store that another user occupies: without a living process they block nobody.
 extension TwoUsersTests {
-    private func digest() throws -> String {
-        let published = try world.publishedPack("level").split(separator: "/").last ?? ""
-        return String(try #require(published.split(separator: ".").first))
-    }
-
     private func write(_ name: String, in area: String, mode: String, bytes: Int) async throws {
         try await shell(
             """

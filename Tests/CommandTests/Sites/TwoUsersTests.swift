@@ -71,6 +71,12 @@ struct TwoUsersTests {
         try await Tool.run("chmod", "-R", "a+rX", world.site).succeeded()
     }
 
+    /// The digest in the names of the published pack's files.
+    func digest() throws -> String {
+        let published = try world.publishedPack("level").split(separator: "/").last ?? ""
+        return String(try #require(published.split(separator: ".").first))
+    }
+
     func expectLoaded(_ version: Int, at location: SourceLocation = #_sourceLocation) async throws {
         let status = try await world.status()["level"]
         #expect(status?.state == "loaded" && status?.version == Int64(version), sourceLocation: location)
