@@ -22,10 +22,7 @@ import VaultFileSystem
         let client = try pack.client(.opened)
         let first = try await pack.sent(by: client)
         #expect(first > 700_000)
-        let old = try await pack.hosted(client)
-        try await pack.publish(2)
-        try await client.refresh()
-        let cost = try UpdateCost(of: try await pack.hosted(client), reusing: [old])
+        let cost = try await pack.publishSecond(to: client, reusing: pack.hosted(client))
         #expect(try await client.costs().map(\.cost) == [cost])
         let second = try await pack.sent(by: client)
         #expect(UInt64(second) == cost.bytes)
@@ -86,11 +83,8 @@ import VaultFileSystem
     @Test(arguments: ["file 2", "file 9"]) func aChangedFile(name: String) async throws {
         let client = try pack.client(.opened)
         _ = try await client.fetch()
-        let old = try await pack.hosted(client)
         try flipByte(of: try await client.store.held(one).root.appending(name), at: 100)
-        try await pack.publish(2)
-        try await client.refresh()
-        let least = Int(try UpdateCost(of: try await pack.hosted(client), reusing: [old]).bytes)
+        let least = Int(try await pack.publishSecond(to: client, reusing: pack.hosted(client)).bytes)
         let cost = try await client.costs().reduce(0) { $0 + Int($1.cost.bytes) }
         let sent = try await pack.sent(by: client)
         // A piece more.
@@ -159,10 +153,8 @@ import VaultFileSystem
     @Test func anEarlierArrivingTree() async throws {
         let arrived = try await pack.interruptHalfway()
         #expect(try arrivingTrees().count == 1)
-        try await pack.publish(2)
         let client = try pack.client(.opened)
-        try await client.refresh()
-        let cost = try UpdateCost(of: try await pack.hosted(client), reusing: [arrived])
+        let cost = try await pack.publishSecond(to: client, reusing: arrived)
         #expect(UInt64(try await pack.sent(by: client)) == cost.bytes)
         #expect(cost.reusedPieces > 0)
         try await pack.expectContent(2, client)

@@ -23,10 +23,7 @@ import VaultFileSystem
         pack = try await ChangedPack()
         app = try pack.client(.opened)
         _ = try await app.fetch()
-        let old = try await pack.hosted(app)
-        try await pack.publish(2)
-        try await app.refresh()
-        cost = try UpdateCost(of: try await pack.hosted(app), reusing: [old])
+        cost = try await pack.publishSecond(to: app, reusing: pack.hosted(app))
     }
 
     /// Bytes of packs that a downloader takes.

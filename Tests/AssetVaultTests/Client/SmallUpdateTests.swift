@@ -43,10 +43,7 @@ import VaultFileSystem
     @Test func onlyChangedPiecesAreFetched() async throws {
         let client = try pack.client(.sealed)
         _ = try await client.fetch()
-        let old = try await pack.hosted(client)
-        try await pack.publish(2)
-        try await client.refresh()
-        let cost = try UpdateCost(of: try await pack.hosted(client), reusing: [old])
+        let cost = try await pack.publishSecond(to: client, reusing: pack.hosted(client))
         #expect(cost.reusedPieces > 8 && cost.bytes < 120_000)
         let before = (try await world.server.packBytesAtRest, world.server.packs.count)
         let costs = try await client.costs()
@@ -185,10 +182,8 @@ import VaultFileSystem
     @Test func anEarlierPartialDownload() async throws {
         let arrived = try await pack.interruptHalfway(withKeys: false)
         #expect(try names(in: world.layout.ephemeral).count == 1)
-        try await pack.publish(2)
         let client = try pack.client(.sealed)
-        try await client.refresh()
-        let cost = try UpdateCost(of: try await pack.hosted(client), reusing: [arrived])
+        let cost = try await pack.publishSecond(to: client, reusing: arrived)
         #expect(UInt64(try await pack.sent(by: client)) == cost.bytes)
         #expect(cost.reusedPieces > 0)
         try await pack.expectContent(2, client)

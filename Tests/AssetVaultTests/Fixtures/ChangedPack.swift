@@ -43,6 +43,13 @@ struct ChangedPack {
         return try PackFile(opening: path, as: nil)
     }
 
+    /// Publishes version 2; what it costs a client that has these pieces.
+    func publishSecond(to client: VaultClient, reusing pieces: any PieceSource) async throws -> UpdateCost {
+        try await publish(2)
+        try await client.refresh()
+        return try UpdateCost(of: try await hosted(client), reusing: [pieces])
+    }
+
     /// Bytes of packs that a fetch takes.
     func sent(by client: VaultClient) async throws -> Int {
         let before = try await world.server.packBytesAtRest
