@@ -26,13 +26,6 @@ import VaultFileSystem
         cost = try await pack.publishSecond(to: app, reusing: pack.hosted(app))
     }
 
-    /// Bytes of packs that a downloader takes.
-    private func sentByDownloader() async throws -> Int {
-        let before = try await world.server.packBytesAtRest
-        #expect(try await world.downloader().run(.update).firstError == nil)
-        return try await world.server.packBytesAtRest - before
-    }
-
     private func waitingFile() -> FilePath? {
         let folder = world.layout.waiting(of: one)
         return ((try? names(in: folder)) ?? []).first { $0.hasSuffix(".avpack") }.map { folder.appending($0) }
@@ -44,7 +37,7 @@ import VaultFileSystem
 
     /// The app opens it without any host.
     @Test func onlyChangedPiecesAreDownloaded() async throws {
-        #expect(UInt64(try await sentByDownloader()) == cost.bytes)
+        #expect(UInt64(try await pack.sentByDownloader()) == cost.bytes)
         let file = try #require(waitingFile())
         #expect(allocatedBytes(below: file.string) < 150_000)
         world.answer { _ in .hangUp }
@@ -74,7 +67,7 @@ import VaultFileSystem
 
     /// What the tree turns out not to have is downloaded after all; without a host the old version stays.
     @Test func aTreeThatChangesLater() async throws {
-        _ = try await sentByDownloader()
+        _ = try await pack.sentByDownloader()
         try await damageTree("file 1")
         world.answer { _ in .hangUp }
         #expect(await category { try await app.unlock() } == .corrupt)
@@ -90,7 +83,7 @@ import VaultFileSystem
     /// A tree that has changed does not count.
     @Test func aTreeThatChangedBefore() async throws {
         try await damageTree("file 1")
-        #expect(try await sentByDownloader() > 700_000)
+        #expect(try await pack.sentByDownloader() > 700_000)
         try await app.unlock()
         try await pack.expectContent(2, app)
     }
@@ -98,7 +91,7 @@ import VaultFileSystem
     /// A sealed version will need all pieces.
     @Test func anAppThatWillKeepItSealed() async throws {
         let sealed = try pack.client(.sealed)
-        #expect(UInt64(try await sentByDownloader()) == cost.bytes)
+        #expect(UInt64(try await pack.sentByDownloader()) == cost.bytes)
         let sent = try await pack.sent(by: sealed)
         #expect(sent > 600_000 && sent < 1_000_000 - Int(cost.bytes) + 50_000, "\(sent)")
         try await pack.expectContent(2, sealed)

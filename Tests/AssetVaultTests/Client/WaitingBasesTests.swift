@@ -25,19 +25,13 @@ import VaultFileSystem
 
     private var folder: FilePath { world.layout.waiting(of: one) }
 
-    private func update() async throws -> Int {
-        let before = world.server.packBytes
-        #expect(try await world.downloader().run(.update).firstError == nil)
-        return world.server.packBytes - before
-    }
-
     private func packs() throws -> [String] { try names(in: folder).filter { $0.hasSuffix(".avpack") } }
 
     @Test(arguments: [PackForm.opened, .sealed]) func itIsOpenedWithoutAHost(form: PackForm) async throws {
         for version in 2...3 {
             let before = allocatedBytes(below: folder.string)
             try await pack.publish(changes: version)
-            let sent = try await update()
+            let sent = try await pack.sentByDownloader()
             #expect(sent < 120_000)
             #expect(allocatedBytes(below: folder.string) - before < 2 * sent)
         }
@@ -54,7 +48,7 @@ import VaultFileSystem
     @Test func holesThatAreData() async throws {
         for version in 2...3 {
             try await pack.publish(changes: version)
-            _ = try await update()
+            _ = try await pack.sentByDownloader()
         }
         for name in try packs() {
             let file = URL(filePath: folder.appending(name).string)
@@ -70,7 +64,7 @@ import VaultFileSystem
     @Test func aBaseThatChangesLater() async throws {
         let base = try #require(try packs().first)
         try await pack.publish(2)
-        _ = try await update()
+        _ = try await pack.sentByDownloader()
         try flipByte(of: folder.appending(base), at: 150_000)
         let client = try pack.client(.opened)
         world.answer { _ in .hangUp }
@@ -85,7 +79,7 @@ import VaultFileSystem
     @Test func itsSize() async throws {
         for version in 2...3 {
             try await pack.publish(changes: version)
-            _ = try await update()
+            _ = try await pack.sentByDownloader()
         }
         let store = try pack.client(.sealed).store
         let taken = UInt64(allocatedBytes(below: folder.string))
@@ -111,7 +105,7 @@ import VaultFileSystem
     @Test func manyUpdates() async throws {
         for version in 2...10 {
             try await pack.publish(changes: version)
-            #expect(try await update() < 120_000)
+            #expect(try await pack.sentByDownloader() < 120_000)
             #expect(allocatedBytes(below: folder.string) < 1_500_000, "version \(version)")
         }
         let client = try pack.client(.sealed)
@@ -125,7 +119,7 @@ import VaultFileSystem
     /// Version 2, which waits and rests on version 1, verified. From now on the host is silent.
     private func restingPack() async throws -> (manifest: PackManifest, ArrivedPack, client: VaultClient) {
         try await pack.publish(2)
-        _ = try await update()
+        _ = try await pack.sentByDownloader()
         let client = try pack.client(.sealed)
         try await client.refresh()
         world.answer { _ in .hangUp }

@@ -57,6 +57,13 @@ struct ChangedPack {
         return try await world.server.packBytesAtRest - before
     }
 
+    /// The same of a downloader's update.
+    func sentByDownloader() async throws -> Int {
+        let before = try await world.server.packBytesAtRest
+        #expect(try await world.downloader().run(.update).firstError == nil)
+        return try await world.server.packBytesAtRest - before
+    }
+
     func expectContent(_ version: UInt64, _ client: VaultClient) async throws {
         for (name, bytes) in Self.files(version) {
             #expect(try await client.store.contents(of: EntryPath(name), in: id) == bytes, "\(name)")
