@@ -93,9 +93,7 @@ import VaultFileSystem
         _ = try await client.fetch()
         let most = open.withLock { $0.most }
         #expect(host == .near ? most > 1 : most == 1, "\(most)")
-        for (name, bytes) in files {
-            #expect(try await client.store.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
-        }
+        try await client.expect(files, in: one)
     }
 
     /// Without a key: waiting packs are reused like loaded ones.
@@ -156,9 +154,7 @@ import VaultFileSystem
             if case .sentWhole(one, _) = update { read += 1 }
         }
         #expect(read == 1)
-        for (name, bytes) in files {
-            #expect(try await client.store.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
-        }
+        try await client.expect(files, in: one)
     }
 
     /// A changed sealed pack of an earlier version is not reused, and does no harm.

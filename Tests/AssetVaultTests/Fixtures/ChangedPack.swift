@@ -65,9 +65,7 @@ struct ChangedPack {
     }
 
     func expectContent(_ version: UInt64, _ client: VaultClient) async throws {
-        for (name, bytes) in Self.files(version) {
-            #expect(try await client.store.contents(of: EntryPath(name), in: id) == bytes, "\(name)")
-        }
+        try await client.expect(Self.files(version), in: id)
     }
 
     /// Fetches into an empty store. The host sends the tail and then `count` bytes, waits until these are on the disk, and fails.
@@ -127,9 +125,7 @@ extension ChangedPack {
     }
 
     func expect(changes version: Int, _ client: VaultClient) async throws {
-        for (name, bytes) in Self.changedFiles(version) {
-            #expect(try await client.store.contents(of: EntryPath(name), in: id) == bytes, "\(name)")
-        }
+        try await client.expect(Self.changedFiles(version), in: id)
     }
 }
 

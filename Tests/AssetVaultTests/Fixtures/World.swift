@@ -212,4 +212,14 @@ extension VaultClient {
         let bytes = try await store.contents(of: EntryPath("noise"), in: .one)
         #expect(bytes == World.one, sourceLocation: location)
     }
+
+    /// Expects a loaded pack to have these files.
+    func expect(
+        _ files: [String: [UInt8]], in pack: PackID, at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for (name, bytes) in files {
+            let found = try await store.contents(of: EntryPath(name), in: pack)
+            #expect(found == bytes, "\(name)", sourceLocation: location)
+        }
+    }
 }
