@@ -1,6 +1,5 @@
 import FaultServer
 import Testing
-import VaultAuthoring
 
 @testable import AssetVault
 
@@ -10,24 +9,18 @@ import VaultAuthoring
 
     init() async throws { world = try await World.withPacks() }
 
-    private func client(of server: FaultServer) throws -> VaultClient {
-        return try world.client { $0.site = try SiteLocation(server.url) }
-    }
-
     @Test func eachFileIsAskedForAgain() async throws {
-        let server = try FaultServer(world.place.vault.site.string) {
-            $0.earlier == 0 ? .status(503) : .file
-        }
-        try await client(of: server).refresh()
-        let paths = server.exchanges.map(\.request.path)
+        world.answerMetadata { $0.earlier == 0 ? .status(503) : .file }
+        try await world.client().refresh()
+        let paths = world.server.exchanges.map(\.request.path)
         #expect(Set(paths).allSatisfy { path in paths.count { $0 == path } == 2 }, "\(paths)")
     }
 
     /// An app that starts is not held for long.
     @Test func notForEver() async throws {
-        let server = try FaultServer(world.place.vault.site.string) { _ in .status(500) }
-        let client = try client(of: server)
+        world.answerMetadata { _ in .status(500) }
+        let client = try world.client()
         #expect(await category { try await client.refresh() } == .unavailable)
-        #expect(server.exchanges.count == 3)
+        #expect(world.server.exchanges.count == 3)
     }
 }
