@@ -22,8 +22,9 @@ import VaultFileSystem
         /// - Parameter path: Of a file, or of the folder of an opened pack.
         init(_ path: FilePath) throws {
             let opened = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-            version = OpenFile(takingOwnershipOf: opened.rawValue, named: path)
-            _ = try version.tryLock(exclusive: false)
+            let file = OpenFile(takingOwnershipOf: opened.rawValue, named: path)
+            _ = try file.tryLock(exclusive: false)
+            version = file
         }
 
         var isThere: Bool {
