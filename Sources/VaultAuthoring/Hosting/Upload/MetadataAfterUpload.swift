@@ -78,8 +78,8 @@ extension MetadataAfterUpload {
         throw Self.damaged(place, "its content is not the site's, and has no valid signature")
     }
 
-    /// The same for a root, which signs itself: `untrusted` for another one, `corrupt` for the site's own with other signatures, and for
-    /// what nobody has signed.
+    /// The same for a root, which signs itself: `untrusted` for another one, and where that of the site is damaged; `corrupt` for the
+    /// site's own with other signatures, and for what nobody has signed.
     func requireSameRoot(_ name: String) throws(VaultError) {
         guard let theirs = try otherContent(of: name, .root) else { return }
         let place = destination.place(of: "metadata/\(name)")
@@ -87,10 +87,11 @@ extension MetadataAfterUpload {
         guard let found, (try? VerifiedRoot(pinning: found)) != nil else {
             throw Self.damaged(place, "its content is not the site's, and has no valid signature")
         }
-        let ours = try site.metadata(named: name, limit: MetadataRole.root.sizeLimit) ?? []
-        if try UnverifiedMetadata(parsing: ours, as: .root, place: site.place(of: name)).document.signed
-            == found.document.signed
-        {
+        let ours = try VerifiedRoot(
+            pinning: UnverifiedMetadata(
+                parsing: site.metadata(named: name, limit: MetadataRole.root.sizeLimit) ?? [], as: .root,
+                place: site.place(of: name)))
+        guard ours.document.signed != found.document.signed else {
             throw Self.damaged(place, "its signatures are not those of the site's file")
         }
         throw VaultError(
