@@ -3,7 +3,7 @@ import VaultBase
 
 /// A PEM block (RFC 7468) of a private key of any kind: its label and decoded DER.
 ///
-/// OpenSSL's functions for PEM would leave a copy of the text in memory that they free.
+/// OpenSSL's functions for PEM free copies of the text without erasing them.
 struct PrivateKeyBlock: ~Copyable {
     /// One of OpenSSL's `PEM_STRING_` names, which gives the kind of key and whether it is encrypted.
     let label: String
@@ -14,8 +14,8 @@ struct PrivateKeyBlock: ~Copyable {
         self.content = content
     }
 
-    /// The text's first private key; nil if there is none. Other text is skipped, and a key with headers of PEM's own
-    /// encryption (RFC 1421) is refused.
+    /// The text's first private key; nil if there is none. Other text is skipped. A key with headers of PEM's own encryption
+    /// (RFC 1421) counts as none.
     init?(firstIn text: borrowing SecretBytes) {
         var label: String?
         let base64 = text.withBytes { bytes in

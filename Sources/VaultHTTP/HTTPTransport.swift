@@ -67,7 +67,7 @@ public final class HTTPTransport: Transport {
                 remedy: "read folders with a file transport")
         }
         var followed = 0
-        // Includes redirects, since each could be delayed.
+        // The time of redirects counts as well: a host could delay each of them.
         let start = ContinuousClock.now
         while true {
             try requireAllowed(url, request.allowedHosts, at: request.location)
@@ -104,9 +104,7 @@ public final class HTTPTransport: Transport {
     func requireAllowed(
         _ url: HTTPURL, _ others: AllowedHosts? = nil, at location: SiteLocation
     ) throws(VaultError) {
-        guard [allowedHosts, others].contains(where: { $0.map { !$0.allows(url.host) } ?? false }) else {
-            return
-        }
+        guard [allowedHosts, others].contains(where: { $0?.allows(url.host) == false }) else { return }
         throw VaultError(
             .untrusted, "it needs the host '\(url.host)', which is not allowed",
             at: location.description,

@@ -100,8 +100,8 @@ public struct TransportRequest: Sendable {
     /// Shared by all requests of one transfer to a host; by default each response is measured by itself.
     public var meter = ThroughputMeter()
 
-    /// Called with the maximum size of a discarded body, such as that of a redirect, before it is received; an error from it ends
-    /// the request.
+    /// Called with the size of a discarded body, such as that of a redirect, before it is received: an estimate where the host does not
+    /// give it. An error from it ends the request.
     public var willDiscard: @Sendable (UInt64) throws(VaultError) -> Void = { _ throws(VaultError) in }
 
     public init(_ location: SiteLocation, range: ByteRange? = nil, limit: UInt64) {

@@ -28,17 +28,17 @@ public final class VaultStore: Sendable {
     var storeAccess: StoreAccess { StoreAccess(layout: layout, role: .app) }
     let openPacks = OpenPackCache()
     private let uses = LastUseRecorder()
-    /// With the time and the size of their file.
+    /// Names as they were read, and the time and the size of their file.
     let knownNames = Mutex<(names: StoredNames, stamp: [Int64])?>(nil)
-    /// Those by which a client reads the site before the store follows it; then the kept ones count.
+    /// Names of the site as a client reads it now. Nil once the store follows that: then the stored names count.
     let viewedNames = Mutex<StoredNames?>(nil)
     /// The versions that URLs were given for.
     let leasesOfURLs = Mutex<[FilePath: PackLease]>([:])
 
     /// - Parameters:
     ///   - keys: for sealed packs.
-    ///   - trustedRoot: the site's root file, for a store that only a downloader of another user has used: it verifies what
-    ///     that one brought.
+    ///   - trustedRoot: the site's root file, needed where only a downloader of another user has filled the store: it verifies those
+    ///     packs.
     ///   - channel: the same for the channel that it follows, `appVersion` for the version of the app, and `device` for what
     ///     chooses among variants; nil for the store's.
     public init(

@@ -3,9 +3,10 @@ import VaultBase
 import VaultCrypto
 import VaultFileSystem
 
-/// From where a verified pack is to the area where its role wants it.
+/// Moves verified packs from where they arrived to the area in which the role keeps packs.
 extension PackStager {
-    /// Moves a finished download to permanent storage where there is a key for it, else to shared storage.
+    /// Moves a finished download to permanent storage where there is a key for it, else to shared storage. Throws `.key` afterwards where
+    /// none of the given keys opens it.
     func transferDownload(_ arrived: ArrivedPack, _ offer: LocatedPack) async throws(VaultError) -> PackState
     {
         let pack = offer.pack

@@ -40,8 +40,8 @@ struct HeldVersions {
     }
 }
 
-/// Superseded versions that a run keeps until its downloads have taken their pieces: a file that moved to another pack of a
-/// resource tree is nowhere else. Only this process knows them: if it is killed, recovery finds its mark and removes them.
+/// Superseded versions that a run keeps until its downloads have reused their pieces: of a file that moved to another pack of a
+/// resource tree nothing else has them. Only this process knows these versions. If it is killed, recovery finds its mark and removes them.
 final class KeptVersions: Sendable {
     private struct State {
         /// The packs that are still to be downloaded, by their content key.

@@ -51,7 +51,7 @@ extension VaultError {
         return VaultError(
             .untrusted, problem, at: place,
             remedy:
-                "check that the site responds, not a login page; if it does, its owner must publish again",
+                "check that the URL gives the site, and not a login page; if it does, its owner must publish again",
             code: "not-metadata")
     }
 }

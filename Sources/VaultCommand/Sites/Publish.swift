@@ -95,7 +95,8 @@ struct Publish: LongCommand {
     private static func day(_ text: String) throws(VaultError) -> UTCTime {
         if let moment = UTCTime("\(text)T23:59:59Z"), moment > .now { return moment }
         throw VaultError(
-            .usage, "'\(text)' is not a future date", at: "--offline-until", remedy: "write it as YYYY-MM-DD")
+            .usage, "'\(text)' is not a future date", at: "--offline-until",
+            remedy: "give a future date as YYYY-MM-DD")
     }
 
     func run() async throws {

@@ -53,7 +53,7 @@ struct ResourceRule: Sendable {
         let target = try json["as"]
         guard !tags.isEmpty || !traits.isEmpty || tagFolder != nil || target != nil else {
             throw json.error(
-                .usage, "a rule gives neither tags nor traits", remedy: "add \"tags\" or \"traits\"")
+                .usage, "a rule gives neither tags nor traits, nor \"as\"", remedy: "add one of them")
         }
         (mapsByAs, folderMarks) = (target != nil, [])
         let marks = declared.marks(of: traits)

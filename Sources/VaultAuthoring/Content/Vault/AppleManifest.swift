@@ -11,7 +11,7 @@ public struct AppleManifest: Sendable {
     public let originalID: String
     /// Members without a meaning here.
     public let ignored: [String]
-    /// Whether it is for one language: as a trait, which the app chooses by.
+    /// Whether it names a language, which becomes a trait.
     public let hasLanguage: Bool
     /// The pack in `vault.json`, but for its source.
     let declaration: JSONObject
@@ -65,6 +65,11 @@ public struct AppleManifest: Sendable {
         }
         return try selectors.map { selector throws(VaultError) in
             try selector.requireMembers(among: ["file", "directory"])
+            guard try selector.members().count < 2 else {
+                throw selector.error(
+                    .corrupt, "a selector has both \"file\" and \"directory\"",
+                    remedy: "make two selectors of it")
+            }
             let value =
                 if let file = try selector["file"] { file } else { try selector.required("directory") }
             let path = try value.string()
@@ -74,7 +79,7 @@ public struct AppleManifest: Sendable {
                 !path.contains(where: { "*?[{!".contains($0) })
             else {
                 throw value.error(
-                    .usage, "the path '\(path)' can't be a pattern",
+                    .usage, "the path '\(path.excerpt)' can't be a pattern",
                     remedy: "use a relative path without . and .., and without * ? [ { !")
             }
             return .string("/\(path)")
@@ -92,7 +97,7 @@ extension VaultSettings {
             guard packs[manifest.id.description] == nil else {
                 throw VaultError(
                     .usage, "two manifests describe the pack '\(manifest.id)'", at: manifest.originalID,
-                    remedy: "give each of them once")
+                    remedy: "give each manifest once; IDs that differ by capital letters alone are one")
             }
             var declaration = manifest.declaration
             declaration["source"] = .string(source.string)

@@ -4,12 +4,12 @@ import VaultSite
 
 /// Compares a site with the versions that clients of a destination may have seen.
 ///
-/// With a root that removes a key of the timestamp or the snapshot clients forget versions (TUF section 5.3.11), since a thief of
-/// that key may have raised them. Here each role counts by itself: metadata that is signed by keys which the newest root still
-/// names is the publisher's own, and a site with lower versions is an old one, whatever its root lets clients forget.
+/// A root that removes a key of the timestamp or the snapshot makes clients forget versions (TUF section 5.3.11), because a thief of
+/// that key may have raised them. This check does not forget them: metadata that keys have signed which the newest root still names is
+/// the publisher's own, so a site with lower versions is old.
 struct RollbackCheck {
     static let again = "publish again with --against and the host's URL, then upload"
-    /// Keeps new roots, which no host need have.
+    /// For a number that is taken. It keeps new roots, which no host may have yet.
     private static let goingOn =
         again
         + "; where that is refused, remove the vault's .published, and all but *.root.json from the site's metadata/, before: no client has"
@@ -97,7 +97,7 @@ struct RollbackCheck {
 // MARK: - Files that the timestamp does not vouch for
 
 extension RollbackCheck {
-    /// How many files of a role are looked at.
+    /// The number of files of a role that are read.
     private static let limit = 1024
 
     /// Throws `untrusted` where the destination's timestamp or snapshot is gone, or only removed keys have signed it, and other files
@@ -114,8 +114,14 @@ extension RollbackCheck {
                 if index % 16 == 0 {
                     try await hosted.fetch(files[index...].prefix(16).map(\.hostedName))
                 }
-                guard let found = try? hosted.folder.metadata(in: file),
-                    found.document.version == file.version, signers.standing(of: found) == .current
+                let found: UnverifiedMetadata?
+                do throws(VaultError) { found = try hosted.folder.metadata(in: file) } catch {
+                    // What is not this site's metadata shows nothing.
+                    guard error.category != .io else { throw error }
+                    continue
+                }
+                guard let found, found.document.version == file.version,
+                    signers.standing(of: found) == .current
                 else { continue }
                 throw refusal(file, role, after: version)
             }
