@@ -133,7 +133,9 @@ struct Repair: LongCommand {
         guard let path = location.path else {
             throw VaultError(
                 .usage, "a host can't be written to", at: client.url,
-                remedy: "repair the site's folder there, or upload the site again")
+                remedy:
+                    "repair the site's folder there, or remove the damaged files there and upload the site again"
+            )
         }
         if let folder = mirror.location.path { try folder.requireSite() }
         guard try FileSystem.status(of: path, followingLinks: true)?.kind == .folder else {

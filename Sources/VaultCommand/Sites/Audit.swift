@@ -116,7 +116,9 @@ struct Audit: LongCommand {
         var errors = report.worstFirst.compactMap(\.error)
         do throws(VaultError) { try write(report) } catch { errors.append(error) }
         for error in errors { Console.note("assetvault: \(error.worded) [\(error.code.name)]") }
-        let isSilent = quiet && report.allFindings.allSatisfy { $0.severity == .note }
+        // That a site is somebody else's is worse than what a warning says.
+        let isSilent =
+            quiet && report.trust != .unpinned && report.allFindings.allSatisfy { $0.severity == .note }
         let answer: any Report = quiet && !json ? QuietAudit(report: report) : report
         if !isSilent, !reports.usesOutput { answer.answer(asJSON: json) }
         if let gravest = errors.first { throw ReportedError(error: gravest) }
@@ -234,7 +236,13 @@ extension AuditReport: Report {
 
     fileprivate var verdict: String {
         guard problemCount == 0 else { return problemCount.counting("problem") }
-        let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes verified"
+        let rest =
+            switch trust {
+            case .unsigned: "bytes checked, none of them signed"
+            case .unpinned:
+                "bytes verified by the site's own root: give --trust ROOT.json to verify whose site it is"
+            case .pinned, .failed, .unread: "bytes verified"
+            }
         let entries = packs.compactMap(\.verifiedEntries)
         let files = entries.reduce(0, +).counting("file")
         let opened = entries.isEmpty ? "" : "; opened and verified with keys: \(files)"

@@ -95,7 +95,7 @@ extension UploadReport: Report {
     }
 
     private var work: String {
-        if files.isEmpty { return "nothing to send" }
+        if files.isEmpty { return "nothing to send: all files are there, by name and length" }
         return
             "\(isDryRun ? "would send" : "sent") \(files.count.counting("file")), \(length.counting("byte"))"
     }

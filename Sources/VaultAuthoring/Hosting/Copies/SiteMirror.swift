@@ -186,7 +186,7 @@ extension SiteMirror {
         guard let root = try MetadataFolder(folder.appending("metadata")).firstRoot else {
             throw VaultError(
                 .usage, "the first copy needs a root that the site is verified from", at: folder.string,
-                remedy: "give the site's root file")
+                remedy: "give the site's root file", hint: .trustedRoot)
         }
         return root
     }

@@ -48,6 +48,7 @@ public struct KeyReplacement: Sendable {
         try request.requireRealRun("the replacement of a key")
         return try await vault.carryOut(request) { session, output async throws(VaultError) in
             var session = session
+            try await session.requireAnyContentKey()
             let new = try await session.replaceKeys(of: audience)
             var report = try await session.publishKeys(into: output)
             report.new = new

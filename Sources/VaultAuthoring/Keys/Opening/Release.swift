@@ -71,6 +71,28 @@ extension AuthorSession {
             settings.hasOpaqueNames, after: EarlierPacks(of: self), by: PackPublisher(for: self))
     }
 
+    /// Throws `.key` where listed versions are the vault's own, and no key here opens any of them.
+    func requireAnyContentKey() async throws(VaultError) {
+        let publisher = try await PackPublisher(for: self)
+        var failure: VaultError?
+        for listed in try listedVersions() where listed.team == nil {
+            do throws(VaultError) {
+                _ = try await publisher.contentKey(of: listed.pack)
+                return
+            } catch {
+                // A source that does not answer now may have the key.
+                guard error.category == .key else { return }
+                failure = failure ?? error
+            }
+        }
+        if let failure {
+            throw failure.with(
+                remedy:
+                    "put back the key's file; if it is lost for good, make the packs anew from their sources (Keys/WorstDay.md, \"A lost vault key\")"
+            )
+        }
+    }
+
     /// Throws `.key` where no key here opens a listed version of the vault's own that is asked for.
     func requireContentKeys(of isAsked: (PackManifest) -> Bool) async throws(VaultError) {
         let publisher = try await PackPublisher(for: self)
