@@ -48,7 +48,6 @@ public struct KeyReplacement: Sendable {
         try request.requireRealRun("the replacement of a key")
         return try await vault.carryOut(request) { session, output async throws(VaultError) in
             var session = session
-            try await session.requireAnyContentKey()
             let new = try await session.replaceKeys(of: audience)
             var report = try await session.publishKeys(into: output)
             report.new = new
@@ -132,7 +131,7 @@ public struct KeyChangeReport: Sendable {
 }
 
 extension AuthorSession {
-    /// Nothing is written where a pack would have too many keys.
+    /// Nothing is written where a pack would have too many keys, or no key opens what is listed.
     fileprivate mutating func replaceKeys(
         of audience: String?
     ) async throws(VaultError) -> KeyChangeReport.NewKeys {
@@ -148,6 +147,7 @@ extension AuthorSession {
         }
         let fresh = try VaultKey.generate()
         if known.isEmpty {
+            try await requireAnyContentKey()
             try await PackPublisher(for: self).keys.requireFewEnough(
                 for: settings, with: fresh.id, of: owners)
             for key in ring.vaultKeys { try vault.keep(key, of: file) }
