@@ -23,9 +23,9 @@ struct Audit: LongCommand {
             compression, its certificate, and what it answers for a file that is not there. Several packs \
             without a problem are one line; --json has all, with the vault keys that each is sealed for. \
             --against compares other hosts by their metadata and the lengths of their files; audit them, too, to \
-            verify their bytes. For cron: --quiet prints nothing unless there is an error or a warning, and no \
-            notes. Reports are written whatever is found, also when the audit can't begin, but not for a wrong \
-            command line; each file is replaced at once.
+            verify their bytes. For cron: --quiet prints nothing unless there is an error or a warning, or no \
+            --trust was given, and no notes. Reports are written whatever is found, also when the audit can't \
+            begin, but not for a wrong command line; each file is replaced at once.
 
             With --state, audits remember what they saw. A host that goes back to an earlier version, or has \
             other bytes under a number that was used, ends the audit with 76. With --sample or --budget one \
@@ -37,7 +37,8 @@ struct Audit: LongCommand {
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json
               assetvault audit my-game/site --keys file:my-game/keys/vault.jwks --json
-              assetvault audit my-game/site --quiet --expiry 7d --html audit.html
+              assetvault audit my-game/site --trust my-game/trusted-root.json \\
+                --quiet --expiry 7d --html audit.html
               assetvault audit https://cdn.example.com/game --state audit.json --sample 10%
               assetvault audit level-one.avpack
             """)
@@ -72,7 +73,9 @@ struct Audit: LongCommand {
     @OptionGroup var memory: AuditMemoryOptions
     @OptionGroup var progress: ProgressOption
 
-    @Flag(help: "Print nothing unless there is an error or a warning, and then no notes.")
+    @Flag(
+        help: "Print nothing unless there is an error or a warning, or --trust is missing, and then no notes."
+    )
     var quiet = false
 
     @Flag(help: "Print the report as JSON.")
