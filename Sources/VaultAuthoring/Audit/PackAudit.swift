@@ -84,8 +84,9 @@ public struct PackAudit: Sendable {
         }
         if Set(found.map(\.pack.id)).count == 1 {
             if let listed = found.first(where: { pack.matches($0.pack) }) { return listed.pack }
-            try requireDamaged(file.file, insteadOf: (found.last ?? first).pack)
-            return found.last?.pack
+            let listed = (found.last ?? first).pack
+            try requireDamaged(file.file, insteadOf: listed)
+            return listed
         }
         if let family = first.pack.offer.family, found.count > 1, packs.contested.isEmpty {
             if let listed = found.first(where: { pack.matches($0.pack) }) { return listed.pack }
