@@ -7,6 +7,7 @@ import VaultFileSystem
 
 struct Access: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "access",
         abstract: "Run a program while it has the packs of some tags in access.",
         discussion: """
             The program and its arguments follow '--'. The program replaces this process, so it has its \

@@ -6,6 +6,7 @@ import VaultFileSystem
 
 struct Downloader: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "downloader",
         abstract: "Download packs to shared storage, without any key, within a budget.",
         discussion: """
             Runs in the background beside an app. It may be killed and started again at any time, and \

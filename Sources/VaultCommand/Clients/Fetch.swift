@@ -8,6 +8,7 @@ import VaultSite
 
 struct Fetch: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "fetch",
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, \

@@ -6,6 +6,7 @@ import VaultBase
 
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "purge",
         abstract: "Remove purgeable packs, to free disk space.",
         discussion: """
             Purgeable packs are those declared so, variants that another one replaced on this device, and \

@@ -6,6 +6,7 @@ import VaultBase
 
 struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "remove",
         abstract: "Remove packs from a store.",
         discussion: """
             They are downloaded again only when 'fetch' names them, or with --all. A version that a program \
@@ -51,6 +52,7 @@ struct Remove: AsyncParsableCommand {
 
 struct Preserve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "preserve",
         abstract: "Set which packs stay when disk space is needed, and how long.",
         discussion: """
             A download that needs disk space removes purgeable packs that are not in use, those with the \

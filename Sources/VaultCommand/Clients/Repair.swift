@@ -10,6 +10,7 @@ import VaultTransport
 
 struct Repair: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "repair",
         abstract: "Read every byte of a store, a site or a pack, and fetch damaged pieces again.",
         usage: """
             assetvault repair <url> --store <dir> [<id> ...] [--keys <spec> ...] [--mirror <url> ...]

@@ -5,6 +5,7 @@ import VaultBase
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show which packs a store has, and in which state.",
         discussion: """
             EXAMPLE
@@ -25,6 +26,7 @@ struct Status: AsyncParsableCommand {
 
 struct Path: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "path",
         abstract: "Print the stable path of a loaded pack.",
         discussion: """
             The path is a link to the pack's live version: a folder, or the sealed pack after 'fetch \

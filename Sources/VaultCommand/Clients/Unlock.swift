@@ -5,6 +5,7 @@ import VaultBase
 
 struct Unlock: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "unlock",
         abstract: "Open the packs that wait for their key, without any network.",
         discussion: """
             Packs that were downloaded before their release wait, verified and sealed, in shared storage; \

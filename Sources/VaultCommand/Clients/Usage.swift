@@ -7,6 +7,7 @@ import VaultBase
 
 struct Usage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "usage",
         abstract: "Show the disk space that a store takes, by pack.",
         discussion: """
             Prints for each pack its size, sealed and opened, its tags, the processes that have it in \

@@ -4,6 +4,7 @@ import VaultBase
 
 struct Verify: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "verify",
         abstract: "Read every byte of the packs in a store, without any network.",
         discussion: """
             Packs kept sealed are verified without a key, opened ones with their key. Nothing is changed; \

@@ -8,6 +8,7 @@ import VaultCrypto
 
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Show and change the vault keys that packs are sealed for.",
         discussion: """
             A vault key opens packs; which keys open which packs is signed metadata, so that keys change \

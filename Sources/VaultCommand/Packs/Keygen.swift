@@ -4,6 +4,7 @@ import VaultCrypto
 
 struct Keygen: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keygen",
         abstract: "Make a vault key: the secret that packs are sealed for.",
         discussion: """
             Writes a JWK Set with one fresh 256-bit key, mode 0600, and prints its key ID. An existing file \

@@ -6,6 +6,7 @@ import VaultFileSystem
 
 struct Open: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Open a pack into a folder, or as a tar.",
         discussion: """
             The folder appears only when every byte was decrypted and verified. The content key comes from \

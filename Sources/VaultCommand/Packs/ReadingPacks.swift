@@ -7,6 +7,7 @@ import VaultFileSystem
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Show the header and manifest of a pack; with a key, also its files.",
         discussion: """
             Reads header and footer, with a key the catalog too; whether every piece
@@ -110,6 +111,7 @@ extension PackEntryKind {
 
 struct Cat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "cat",
         abstract: "Print one file of a sealed pack; only its own pieces are read.",
         discussion: """
             The pack is a file, or with --site the ID of one that the site lists: of a pack at a host only the \

@@ -7,6 +7,7 @@ import VaultFileSystem
 
 struct Seal: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "seal",
         abstract: "Seal a folder or archive as an encrypted pack.",
         discussion: """
             Writes the pack and, beside it, its manifest PACK.json, which holds the content key wrapped for \

@@ -10,6 +10,7 @@ import VaultTransport
 
 struct Audit: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "audit",
         abstract: "Verify a site or a pack: every hosted byte without a key, every file with one.",
         discussion: """
             A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are \

@@ -7,6 +7,7 @@ import VaultFileSystem
 
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "init",
         abstract: "Make a vault: settings, keys, and a root of trust.",
         discussion: """
             Makes vault.json, keys/ (a vault key and one signing key a role, mode 0600, ignored by git), \

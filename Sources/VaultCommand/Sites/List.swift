@@ -9,6 +9,7 @@ import VaultTransport
 
 struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List the packs of a site, and which vault keys open them.",
         discussion: """
             Reads the site's metadata, and needs neither a store nor a key. It prints the ID, version, size, \

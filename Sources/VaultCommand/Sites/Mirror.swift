@@ -8,6 +8,7 @@ import VaultTransport
 
 struct Mirror: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "mirror",
         abstract: "Make a folder a verified copy of a site, without keys.",
         discussion: """
             All roots, the newest metadata, and all packs that these list; each pack is verified before it \

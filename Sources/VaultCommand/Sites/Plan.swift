@@ -8,6 +8,7 @@ import VaultSite
 
 struct Plan: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "plan",
         abstract: "Show the packs that a vault's sources make, and what each device gets.",
         discussion: """
             Reads the sources; seals and writes nothing. Prints the category, tags, traits and files of each \

@@ -11,6 +11,7 @@ import VaultTransport
 
 struct Promote: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "promote",
         abstract: "List packs of one channel in another one.",
         discussion: """
             vault.json names the channels of a site, such as "channels": ["dev", "beta", "live"]. 'publish' \

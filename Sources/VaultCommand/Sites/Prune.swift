@@ -8,6 +8,7 @@ import VaultSite
 
 struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "prune",
         abstract: "Remove files that no client needs any more from a site.",
         discussion: """
             These files stay: every root; files that unexpired metadata names; the last versions of each \

@@ -8,6 +8,7 @@ import VaultFileSystem
 
 struct Publish: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "publish",
         abstract: "Seal what changed and write the signed site.",
         discussion: """
             Packs are declared in vault.json; --pack declares one there:

@@ -7,6 +7,7 @@ import VaultSite
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "restore",
         abstract: "Make an earlier version of a pack, a resource tree or a channel live again.",
         discussion: """
             Publishes earlier versions again, under newer metadata, without sealing them again: clients that \

@@ -4,6 +4,7 @@ import SystemPackage
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Serve a site to this machine, for development.",
         discussion: """
             Listens on 127.0.0.1 only and prints its URL when it is ready. It can simulate slow and faulty \

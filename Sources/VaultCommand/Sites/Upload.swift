@@ -6,6 +6,7 @@ import VaultBase
 
 struct Upload: LongCommand {
     static let configuration = CommandConfiguration(
+        commandName: "upload",
         abstract: "Upload a site to its host: into a folder, or through rclone or rsync.",
         discussion: """
             A destination is a folder (write one with a colon as ./a:b); REMOTE:PATH, as your rclone takes \

@@ -8,6 +8,7 @@ import VaultFileSystem
 
 struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "trust",
         abstract: "Show and change who signs for a site.",
         discussion: """
             The root names the keys of each role, and how many of them must sign. A change makes the next \
