@@ -47,7 +47,7 @@ python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limi
     --also judges-keys "$(judge keys)" --also judges-pack "$(judge pack)" \
     --also judges-audit "$(judge audit)" \
     --also power-loss "sh Tests/PowerLoss/run.sh --states 12" \
-    --also fuzzing "sh Tests/Fuzzing/short.sh '$binaries/fuzzer' 30 '$ASSETVAULT_SEED'" \
+    --also fuzzing "sh Tests/Fuzzing/short.sh '$binaries/fuzzer' 20 '$ASSETVAULT_SEED'" \
     --also command-reference 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND"' \
     --also manual 'python3 Tests/command-reference.py "$ASSETVAULT_COMMAND" --check-man' \
     --also public-surface "python3 Tests/public-surface.py '$binaries'" \

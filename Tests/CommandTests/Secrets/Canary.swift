@@ -36,17 +36,15 @@ struct Canary {
 }
 
 extension Data {
-    /// Faster than `range(of:)` by far, which counts in the memory of a process.
+    /// Faster than `range(of:)` by far, which counts in the memory of a process. By pointers, which a debug build compares a hundred times
+    /// as fast as slices.
     func contains(_ part: [UInt8]) -> Bool {
         unsafe withUnsafeBytes { all in
-            var rest = unsafe UnsafeRawBufferPointer(rebasing: all[...])
-            while rest.count >= part.count {
-                let last = rest.count - part.count + 1
-                guard let start = rest.baseAddress,
-                    let found = unsafe memchr(start, Int32(part[0]), last)
-                else { return false }
+            guard var start = all.baseAddress, all.count >= part.count else { return false }
+            let end = unsafe start + (all.count - part.count + 1)
+            while let found = unsafe memchr(start, Int32(part[0]), end - start) {
                 if unsafe memcmp(found, part, part.count) == 0 { return true }
-                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - start + 1)...])
+                unsafe start = UnsafeRawPointer(found) + 1
             }
             return false
         }
