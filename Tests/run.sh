@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests, from a fresh clone in a quarter of an hour on two cores. Arguments go to `swift build`. Long tests run a sample,
+# The tests, from a fresh clone: 25 to 60 minutes on two cores. Arguments go to `swift build`. Long tests run a sample,
 # which follows from ASSETVAULT_SEED; Tests/nightly.sh runs all of them.
 set -eu
 cd "$(dirname "$0")/.."

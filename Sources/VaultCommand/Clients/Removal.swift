@@ -26,16 +26,18 @@ struct Remove: AsyncParsableCommand {
 
     func run() async throws {
         let packs = try store.packs(ids)
+        let layout = try store.existingOrEmptyLayout()
+        let vaultStore = VaultStore(layout)
         var lastError: VaultError?
         var removed: [PackID] = []
         for id in packs {
             do throws(VaultError) {
                 try await store.suggestingNames(for: [id.description]) { () throws(VaultError) in
-                    try await VaultStore(store.layout).remove(id)
+                    try await vaultStore.remove(id)
                 }
                 removed.append(id)
                 // A damaged state does not make a removal fail.
-                let isHeld = (try? await VaultStore(store.layout).status(of: id))?.state == .removing
+                let isHeld = (try? await vaultStore.status(of: id))?.state == .removing
                 Console.note(
                     isHeld ? "removing  \(id): it is removed once its access has ended" : "removed  \(id)")
             } catch {
@@ -44,7 +46,7 @@ struct Remove: AsyncParsableCommand {
             }
         }
         if json {
-            try await StatusReport(of: store.layout, changed: ("removed", removed)).answer(asJSON: true)
+            try await StatusReport(of: layout, changed: ("removed", removed)).answer(asJSON: true)
         }
         if let lastError { throw lastError }
     }
@@ -111,12 +113,13 @@ struct Preserve: AsyncParsableCommand {
     }
 
     private func set(_ fate: Fate) async throws(VaultError) {
+        let vaultStore = VaultStore(try store.existingOrEmptyLayout())
         for text in ids {
             try await store.suggestingNames(for: [text]) { () throws(VaultError) in
-                let (store, id) = (VaultStore(store.layout), try PackID(text))
+                let id = try PackID(text)
                 switch fate {
-                case .keep: try await store.keep(id)
-                case .purgeable: try await store.declarePurgeable(id)
+                case .keep: try await vaultStore.keep(id)
+                case .purgeable: try await vaultStore.declarePurgeable(id)
                 }
             }
             Console.note("\(fate == .keep ? "kept" : "purgeable")  \(text)")

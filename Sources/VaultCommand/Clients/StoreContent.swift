@@ -43,8 +43,9 @@ struct Path: AsyncParsableCommand {
 
     func run() async throws {
         let id = try PackID(id)
+        let vaultStore = VaultStore(try store.existingOrEmptyLayout())
         let path = try await store.suggestingNames(for: [self.id]) { () throws(VaultError) in
-            try VaultStore(store.layout).path(of: id)
+            try vaultStore.path(of: id)
         }
         // For other programs: as it is, whatever the store's folder is called.
         Console.answer(bytes: Array("\(path.string)\n".utf8))
