@@ -56,25 +56,33 @@ struct ForeignBasesTests {
         #expect(try await client.store.verify().map(\.finding) == [.sound])
     }
 
-    /// They say that all pieces are in a file that does not have them.
-    @Test func forgedPlaces() async throws {
+    /// They say that all pieces are in a file that does not have them, or no longer once they were verified there.
+    @Test(arguments: [false, true]) func forgedPlaces(isChangedLater: Bool) async throws {
         let downloader = try world.downloader()
         #expect(try await downloader.run(.install).firstError == nil)
         try await pack.publish(2)
         #expect(try await downloader.run(.update).firstError == nil)
         let client = try pack.client(.sealed)
         try await client.refresh()
-        let waiting = world.layout.waitingPack(try await client.pack(withID: one))
+        let second = try await client.pack(withID: one)
+        let waiting = world.layout.waitingPack(second)
         let file = try PackFile(opening: waiting, as: nil)
         let pieces = PackLayout.piecesOffset..<file.footer.layout.indexOffset
         let base = waiting.removingLastComponent().appending("@zeros.avpack")
-        try OpenFile(creating: base, permissions: 0o644).truncate(to: file.length)
+        let forged = try OpenFile(creating: base, permissions: 0o644)
+        if isChangedLater {
+            let bytes = try world.hosted(second)
+            try forged.write(bytes.span, at: 0)
+        }
+        try forged.truncate(to: file.length)
         try PiecePlaces(bases: ["@zeros.avpack"], runs: [PiecePlaces.Run(range: pieces, base: 0, offset: 0)])
             .save(beside: waiting, of: file)
         for path in [base, PiecePlaces.path(beside: waiting)] { giveAway(path) }
 
         try await pack.publish(3)
         #expect(try await downloader.run(.update).firstError == nil)
+        try forged.truncate(to: 0)
+        try forged.truncate(to: file.length)
         world.answer { _ in .hangUp }
         try await client.unlock()
         try await pack.expectContent(3, client)

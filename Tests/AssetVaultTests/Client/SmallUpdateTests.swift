@@ -84,8 +84,8 @@ import VaultFileSystem
             default: break
             }
             open.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-            // A second one comes, or is not to come.
-            let patience = host == .near ? 3_000 : 50
+            // A second one comes, or is not to come. A response that takes 30 s is requested again.
+            let patience = host == .near ? 1_000 : 50
             for _ in 0..<patience where open.withLock({ $0.most }) < 2 { usleep(10_000) }
             open.withLock { $0.now -= 1 }
             return .file
