@@ -38,7 +38,7 @@ import VaultBase
         let packs = server.packs.compactMap { exchange in
             exchange.request.path.split(separator: "/").last?.split(separator: ".").dropFirst().first
         }
-        return (server.packBytes, Set(packs.map(String.init)))
+        return (try await server.packBytesAtRest, Set(packs.map(String.init)))
     }
 
     @Test func onlyTheDifferenceIsSent() async throws {

@@ -102,6 +102,8 @@ import VaultBase
         }
         try await publish(files)
         try await world.fetch("--all --device all \(form)").succeeded()
+        // Files that were without tags: in no pack, so that a later version of their last one may have replaced their content.
+        var untagged: Set<Int> = []
         for round in 0..<Sampling.rounds(5, whole: 40) {
             let number = Int.random(in: files.indices, using: &random)
             let change: String
@@ -116,6 +118,9 @@ import VaultBase
                 change = "another name for \(files[number].name)"
                 files[number].name = "renamed-\(round)"
             }
+            let isBack = !files[number].tags.isEmpty && untagged.remove(number) != nil
+            if files[number].tags.isEmpty { untagged.insert(number) }
+            let most = Self.size / 10 + (isBack ? Self.size * 11 / 10 : 0)
             try await publish(files)
             let planned = try await Nginx.run(over: world.site) { nginx in
                 try await world.fetch("--all --dry-run --json", from: nginx.url).succeeded().json()[
@@ -124,7 +129,7 @@ import VaultBase
             try await Nginx.run(over: world.site) { nginx in
                 try await world.fetch("--all \(form)", from: nginx.url).succeeded()
                 let bytes = try nginx.packBytes()
-                #expect(bytes < Self.size / 10, "\(bytes) bytes after \(change)")
+                #expect(bytes < most, "\(bytes) bytes after \(change)")
                 #expect(planned == .integer(Int64(bytes)), "\(change)")
             }
             try await expectPacks(of: files, change, form)

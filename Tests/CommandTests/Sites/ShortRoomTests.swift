@@ -180,7 +180,7 @@ struct ShortRoomTests {
         try await withRoom(mebibytes: 32) { disk in
             #expect(try await unlock(disk, dyingAt: "piecesFreed:3").exitCode == 137)
             try await disk.shell(
-                "printf x | dd of=\"$(echo '\(store)'/shared/packs/level/@*.avpack)\" bs=1 seek=30000000 conv=notrunc"
+                "printf 'sixteen bytes, x' | dd of=\"$(echo '\(store)'/shared/packs/level/@*.avpack)\" bs=1 seek=30000000 conv=notrunc"
             )
             try await unlock(disk).failed(65, naming: "fetch the pack")
             try await expectLive(1, disk)

@@ -200,7 +200,7 @@ struct TwoUsersTests {
         try await download().succeeded()
         let waiting = try #require(try world.files(in: "shared/packs").first { $0.hasSuffix(".avpack") })
         try await shell(
-            "printf x | dd of='\(world.store)/shared/packs/\(waiting)' bs=1 seek=2000 conv=notrunc 2>/dev/null"
+            "printf 'sixteen bytes, x' | dd of='\(world.store)/shared/packs/\(waiting)' bs=1 seek=2000 conv=notrunc 2>/dev/null"
         )
         try await fetch("\(form)").succeeded()
         let status = try await world.status()["level"]
