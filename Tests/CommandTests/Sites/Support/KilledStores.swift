@@ -64,7 +64,7 @@ struct KilledStores {
         // Slowly enough that little is on its way when a client dies.
         server = try FaultServer(world.site) { request in
             guard request.isForPack else { return .file }
-            return .changed { $0.pace = (16 << 10, .milliseconds(8)) }
+            return .changed { $0.pace = (16 << 10, .milliseconds(2)) }
         }
         if operation == .unlock || operation == .remove && start == .loaded {
             try await world.fetch(withKeys: false).succeeded()
