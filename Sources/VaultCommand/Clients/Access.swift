@@ -111,7 +111,7 @@ extension Access {
     func storedAccess() async throws(VaultError) -> ResourceAccess {
         let store = VaultStore(
             try store.existingLayout(), keys: try keys.cachedProvider(), trustedRoot: try trust.root()?.bytes,
-            channel: try view.listing.channel.channel, appVersion: try view.listing.version,
+            channel: try view.channel.channel, appVersion: try view.app.version,
             device: try view.device)
         let (tags, limit) = (Set(tags), inUse?.bytes)
         if let access = try await store.access(to: tags, within: limit) { return access }

@@ -20,6 +20,8 @@ struct Downloader: LongCommand {
             """)
 
     @OptionGroup var client: ClientOptions
+    @OptionGroup var view: ViewOptions
+    @OptionGroup var connection: TransportOptions
     @OptionGroup var store: StoreOptions
 
     private static let kinds = ContentRequest.allCases.map(\.rawValue)
@@ -78,7 +80,7 @@ struct Downloader: LongCommand {
 
     func run() async throws {
         ProcessSettings.useOneArena()
-        var configuration = try client.configuration(of: store.layout)
+        var configuration = try client.configuration(of: store.layout, seeing: view, over: connection)
         limits.apply(to: &configuration)
         configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
         configuration.policy.downloadAllowance = allowance?.bytes

@@ -31,6 +31,8 @@ struct Fetch: LongCommand {
             """)
 
     @OptionGroup var client: ClientOptions
+    @OptionGroup var view: ViewOptions
+    @OptionGroup var connection: TransportOptions
 
     @Argument(help: ArgumentHelp("The packs to fetch.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
@@ -105,7 +107,7 @@ struct Fetch: LongCommand {
 
     func run() async throws {
         let selection = try selection
-        var configuration = try client.configuration(of: store.layout)
+        var configuration = try client.configuration(of: store.layout, seeing: view, over: connection)
         limits.apply(to: &configuration)
         configuration.keys = try keys.cachedProvider()
         configuration.form = form.form

@@ -37,6 +37,8 @@ struct Repair: LongCommand {
             """)
 
     @OptionGroup var client: ClientOptions
+    @OptionGroup var view: ViewOptions
+    @OptionGroup var connection: TransportOptions
 
     @Argument(help: ArgumentHelp("The packs to check.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
@@ -83,7 +85,8 @@ struct Repair: LongCommand {
         store.store = path
         store.areas = areas
         let named = try ids.isEmpty ? nil : store.packs(ids)
-        var configuration = try client.configuration(of: store.existingLayout())
+        var configuration = try client.configuration(
+            of: store.existingLayout(), seeing: view, over: connection)
         configuration.keys = try keys.cachedProvider()
         let shown = FetchProgress()
         let result = await outcome { () throws(VaultError) in
@@ -118,7 +121,7 @@ struct Repair: LongCommand {
         let bar = ProgressBar()
         defer { bar.finish() }
         let report = try await repairedSite(
-            Site(try SiteLocation(source), transport: try client.connection.transport()), showing: bar)
+            Site(try SiteLocation(source), transport: try connection.transport()), showing: bar)
         bar.finish()
         report.answer(asJSON: json)
         Console.warn(of: report.warnings)

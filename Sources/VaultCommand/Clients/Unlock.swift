@@ -29,7 +29,8 @@ struct Unlock: LongCommand {
             valueName: "root.json"))
     var trust: String?
 
-    @OptionGroup var listing: ClientChoiceOptions
+    @OptionGroup var channel: ChannelOption
+    @OptionGroup var app: AppVersionOption
 
     @OptionGroup var progress: ProgressOption
 
@@ -48,7 +49,7 @@ struct Unlock: LongCommand {
         guard let keys = try keys.uncachedProvider() else { throw KeyOptions.missing }
         let store = try store.existingLayout()
         let root = try TrustedRootOption.root(named: trust)?.bytes
-        let (channel, version) = (try listing.channel.channel, try listing.version)
+        let (channel, version) = (try channel.channel, try app.version)
         let shown = FetchProgress()
         let result = await outcome { () throws(VaultError) in
             try await self.store.suggestingNames(for: ids) { () throws(VaultError) in

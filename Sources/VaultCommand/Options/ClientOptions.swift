@@ -5,7 +5,8 @@ import VaultBase
 import VaultSite
 import VaultTransport
 
-/// The site that a client uses, what it sees of it, and how it reaches it.
+/// The site that a client uses. `ViewOptions` and `TransportOptions` stand beside it, not in it: the parser of a debug build takes
+/// four times as long for each level of groups in groups.
 struct ClientOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("The site: https, http or file URL, or a folder.", valueName: "url"),
@@ -20,11 +21,10 @@ struct ClientOptions: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var trust: String?
 
-    @OptionGroup var view: ViewOptions
-    @OptionGroup var connection: TransportOptions
-
     /// Without mirrors, throws `.missing` where a folder holds no site.
-    func configuration(of store: StoreLayout) throws(VaultError) -> VaultConfiguration {
+    func configuration(
+        of store: StoreLayout, seeing view: ViewOptions, over connection: TransportOptions
+    ) throws(VaultError) -> VaultConfiguration {
         let location = try SiteLocation(url)
         if mirror.isEmpty, let folder = location.path { try folder.requireSite() }
         var configuration = try view.configuration(
@@ -36,7 +36,8 @@ struct ClientOptions: ParsableArguments {
 
 /// Which packs of a site a client sees, and as which device.
 struct ViewOptions: ParsableArguments {
-    @OptionGroup var listing: ClientChoiceOptions
+    @OptionGroup var channel: ChannelOption
+    @OptionGroup var app: AppVersionOption
 
     @Option(
         name: .customLong("device"),
@@ -61,17 +62,15 @@ struct ViewOptions: ParsableArguments {
         var configuration = VaultConfiguration(
             site: site, store: store, trustedRoot: root, transport: try connection.transport())
         configuration.policy.allowedHosts = try connection.allowedHosts()
-        configuration.channel = try listing.channel.channel
-        configuration.appVersion = try listing.version
+        configuration.channel = try channel.channel
+        configuration.appVersion = try app.version
         configuration.device = try device
         return configuration
     }
 }
 
-/// Which list of packs, and for which version of the app.
-struct ClientChoiceOptions: ParsableArguments {
-    @OptionGroup var channel: ChannelOption
-
+/// The version of the app that uses a client.
+struct AppVersionOption: ParsableArguments {
     @Option(
         name: .customLong("app-version"),
         help: ArgumentHelp(
