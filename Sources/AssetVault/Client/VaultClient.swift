@@ -60,6 +60,10 @@ public actor VaultClient {
 
     nonisolated var site: LiveSite { LiveSite(configuration, in: storeAccess, over: networkGate) }
 
+    /// Bytes that this client received over the network so far, metadata included, without the headers of HTTP. ``VaultStore/traffic()``
+    /// has those of all processes and earlier days.
+    public nonisolated var receivedBytes: UInt64 { networkGate.receivedBytes }
+
     /// Updates of all packs, from now on.
     public nonisolated var statusUpdates: StatusUpdates { StatusUpdates(broadcast, of: nil) }
 

@@ -8,6 +8,7 @@ struct NetworkGate: Sendable {
     private let base: any Transport
     private let log: TrafficLog
     private let use: @Sendable () -> NetworkPolicy
+    private let received = ReceivedBytes()
     private(set) var allowance = TransferAllowance(nil)
 
     init(
@@ -26,6 +27,9 @@ struct NetworkGate: Sendable {
         return limited
     }
 
+    /// Bytes that came so far, metadata included.
+    var receivedBytes: UInt64 { received.count.withLock { $0 } }
+
     /// - Parameter pack: what the bytes count for; nil for metadata.
     func transport(for pack: PackID?) -> any Transport {
         let counter = TrafficCounter(of: pack, in: log)
@@ -43,13 +47,18 @@ struct NetworkGate: Sendable {
                 guard use() == .metered else { return }
                 try allowance.requireRoom(for: length ?? 1, at: place)
             },
-            didReceive: { [use] count, location throws(VaultError) in
+            didReceive: { [use, received] count, location throws(VaultError) in
                 let use = use()
+                received.count.withLock { $0.saturatingAdd(UInt64(count)) }
                 counter.add(count, isMetered: use == .metered)
                 guard use != .none else { throw VaultError.noNetwork(location.description) }
                 if use == .metered { try allowance.take(count, at: place) }
             })
     }
+}
+
+private final class ReceivedBytes: Sendable {
+    let count = Mutex<UInt64>(0)
 }
 
 /// The rest of the metered allowance of one call; all bytes that hosts send are counted.

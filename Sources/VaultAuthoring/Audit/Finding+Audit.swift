@@ -47,8 +47,10 @@ extension Finding {
     }
 
     /// A file or a part of it that is damaged.
-    static func damaged(_ problem: String, at place: String, remedy: String) -> Finding {
-        Finding(.error(.corrupt), "damaged", problem, at: place, remedy: remedy)
+    static func damaged(
+        _ problem: String, at place: String, remedy: String, hint: Hint? = nil
+    ) -> Finding {
+        Finding(.error(.corrupt), "damaged", problem, at: place, remedy: remedy, hint: hint)
     }
 
     /// The first 100 notes of each code; the rest are counted.

@@ -58,7 +58,8 @@ public struct PackAudit: Sendable {
             manifest = try listing(of: file, in: PublishedPacks(ofAllChannelsOf: tree), &report)
             guard manifest != nil else { return report }
         }
-        let examination = PackExamination(place: path.string, manifest: manifest, keys: keys)
+        let examination = PackExamination(
+            place: path.string, manifest: manifest, repairable: path.string, keys: keys)
         var work = WholeWork<String>([], steps: keys == nil ? [.checking] : [.checking, .opening])
         report.append(
             await examination.run(on: file) { observe(work.adding($0, of: path.string)) })

@@ -10,6 +10,8 @@ struct PackExamination {
     let place: String
     /// Nil for a pack that nothing describes.
     let manifest: PackManifest?
+    /// What is repaired where the pack is damaged: the folder of its site, or its file; nil at a host.
+    let repairable: String?
     let keys: (any KeyProvider)?
 
     func run(on file: OpenFileReference, _ observe: (WorkProgress) -> Void) async -> AuditedPack {
@@ -32,7 +34,8 @@ struct PackExamination {
         } catch {
             let isDamage = manifest != nil && error.category == .corrupt && !error.needsNewerRelease
             report.findings.append(
-                Finding(isDamage ? error.with(remedy: Self.damageRemedy) : error, at: place))
+                Finding(
+                    isDamage ? error.with(remedy: Self.damageRemedy, hint: repairHint) : error, at: place))
         }
         return report
     }
@@ -46,7 +49,7 @@ struct PackExamination {
         }
         if !check.isCatalogSound { problems.append("the catalog is damaged") }
         return problems.map { problem in
-            .damaged(problem, at: place, remedy: Self.damageRemedy)
+            .damaged(problem, at: place, remedy: Self.damageRemedy, hint: repairHint)
         }
     }
 
@@ -67,6 +70,8 @@ struct PackExamination {
 
     private static let damageRemedy =
         "repair it from a host of the site, or remove it before the publisher's copy is uploaded again"
+
+    private var repairHint: Hint? { repairable.map { .repairingSite(folder: $0) } }
 
     /// Opens every piece. If one can't be opened, only the files in it are reported as damaged.
     private func readFiles(

@@ -204,8 +204,10 @@ public struct SiteAudit: Sendable {
             let location = try site.location(of: listing.target, in: chain)
             place = location.description
             let file = try await open(listing.target, at: location, observe)
-            return await PackExamination(place: place, manifest: listing.pack, keys: keys)
-                .run(on: file, observe)
+            return await PackExamination(
+                place: place, manifest: listing.pack,
+                repairable: site.location.path == nil ? nil : site.location.description, keys: keys
+            ).run(on: file, observe)
         } catch {
             var pack = AuditedPack(place: place, of: listing.pack)
             pack.findings.append(Finding(error, at: place))

@@ -62,7 +62,10 @@ final class FetchProgress: Sendable {
             await all
             Self.note(unstated: await client.unstatedTraits)
             let skipped = await client.skippedPacks
-            printer.withLock { $0.printSkipped(skipped) }
+            printer.withLock {
+                $0.printSkipped(skipped)
+                $0.printReceived(client.receivedBytes)
+            }
             return try result.get()
         }
     }
@@ -99,6 +102,7 @@ struct UpdatePrinter: ~Copyable {
     private var fetching = CombinedProgress("fetching")
     private var opening = CombinedProgress("opening")
     private var verifying = CombinedProgress("verifying")
+    private var hasDownloaded = false
     /// Packs that are left until the network is not metered.
     private var deferred: Set<PackID> = []
     /// Packs that wait for the others of their set, and one that is missing.
@@ -112,6 +116,7 @@ struct UpdatePrinter: ~Copyable {
         work.note(update)
         switch update {
         case .progress(let id, _, let bytes, let total):
+            hasDownloaded = true
             fetching.show(id, bytes, of: total, fraction: work.fraction)
         case .opening(let id, let bytes, let total):
             changing.insert(id)
@@ -205,6 +210,13 @@ struct UpdatePrinter: ~Copyable {
     /// The same for packs without a final update.
     mutating func printSentWhole() {
         for id in sentWhole.keys.sorted() { printSentWhole(id) }
+    }
+
+    /// Prints what a run that downloaded a pack received.
+    mutating func printReceived(_ bytes: UInt64) {
+        guard hasDownloaded else { return }
+        clear()
+        Console.note("received  \(Bar.size(bytes)), metadata included")
     }
 
     private static let skippedLimit = 4

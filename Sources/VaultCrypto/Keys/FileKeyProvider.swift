@@ -10,14 +10,24 @@ import VaultFileSystem
 public struct FileKeyProvider: RingKeyProvider {
     private let path: FilePath
     private let passphrase: PassphraseSource?
+    private let remedyWhereMissing: String
 
-    /// - Parameter passphrase: of an encrypted file.
-    public init(path: FilePath, passphrase: PassphraseSource? = nil) {
-        (self.path, self.passphrase) = (path, passphrase)
+    /// - Parameters:
+    ///   - passphrase: of an encrypted file.
+    ///   - remedy: what to do where there is no such file.
+    public init(
+        path: FilePath, passphrase: PassphraseSource? = nil,
+        remedyWhereMissing remedy: String = "check the path"
+    ) {
+        (self.path, self.passphrase, remedyWhereMissing) = (path, passphrase, remedy)
     }
 
     public func ring() throws(VaultError) -> KeyRing {
-        let text = try SecretBytes(ofPrivateFile: path, "the key file")
+        let text: SecretBytes
+        do throws(VaultError) { text = try SecretBytes(ofPrivateFile: path, "the key file") } catch {
+            guard (try? FileSystem.exists(path)) == false else { throw error }
+            throw error.with(remedy: remedyWhereMissing)
+        }
         return try KeyRing(parsingJWK: text, place: path.string, passphrase: passphrase)
     }
 }

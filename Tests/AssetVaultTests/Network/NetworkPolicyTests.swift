@@ -74,6 +74,7 @@ import Testing
         let usage = try await careful.store.traffic()
         let today = try #require(usage.days[TrafficLog.today])
         #expect(today.all == UInt64(world.server.exchanges.reduce(0) { $0 + $1.bodyBytes }))
+        #expect(careful.receivedBytes == today.all)
         #expect(usage.packs[try PackID("game/level4")]?.metered ?? 0 > 200_000)
         #expect(usage.packs[try PackID("game/level4")]?.unmetered == 0)
         #expect(usage.packs[try PackID("game/level3")]?.unmetered ?? 0 > 200_000)

@@ -46,7 +46,12 @@ public struct VaultFolder: Sendable {
     /// The vault keys in a file.
     func keys(in file: FilePath) -> FileKeyProvider { FileKeyProvider(path: file, passphrase: passphrase) }
     /// The vault's own keys.
-    public var ownKeys: FileKeyProvider { keys(in: vaultKeys) }
+    public var ownKeys: FileKeyProvider {
+        FileKeyProvider(path: vaultKeys, passphrase: passphrase, remedyWhereMissing: Self.lostKeyRemedy)
+    }
+    /// What to do where no key here opens the vault's packs.
+    static let lostKeyRemedy =
+        "put back the key's file, or make its source answer; if the key is lost for good, make the packs anew from their sources (Keys/WorstDay.md, \"A lost vault key\")"
     public var trustedRoot: FilePath { path.appending("trusted-root.json") }
     public var pending: FilePath { path.appending("pending") }
     /// The SHA-256 of what was written to `pending/`.

@@ -86,10 +86,7 @@ extension AuthorSession {
             }
         }
         if let failure {
-            throw failure.with(
-                remedy:
-                    "put back the key's file; if it is lost for good, make the packs anew from their sources (Keys/WorstDay.md, \"A lost vault key\")"
-            )
+            throw failure.with(remedy: VaultFolder.lostKeyRemedy)
         }
     }
 

@@ -69,9 +69,7 @@ struct ClosedPacks {
                 "closed-pack",
                 "no key here opens what is listed, and these stay sealed for the keys that they have: \(texts.listed(upTo: 6)); \(reason.place): \(reason.problem)",
                 at: "keys",
-                remedy:
-                    "put back the key's file, or make its source answer; if the key is lost for good, make the packs anew from their sources (Keys/WorstDay.md, \"A lost vault key\")"
-            )
+                remedy: VaultFolder.lostKeyRemedy)
         ]
     }
 }
