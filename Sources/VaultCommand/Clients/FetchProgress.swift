@@ -102,6 +102,8 @@ struct UpdatePrinter: ~Copyable {
     private var fetching = CombinedProgress("fetching")
     private var opening = CombinedProgress("opening")
     private var verifying = CombinedProgress("verifying")
+    /// Packs whose bytes come.
+    private var downloading: Set<PackID> = []
     private var hasDownloaded = false
     /// Packs that are left until the network is not metered.
     private var deferred: Set<PackID> = []
@@ -116,7 +118,7 @@ struct UpdatePrinter: ~Copyable {
         work.note(update)
         switch update {
         case .progress(let id, _, let bytes, let total):
-            hasDownloaded = true
+            downloading.insert(id)
             fetching.show(id, bytes, of: total, fraction: work.fraction)
         case .opening(let id, let bytes, let total):
             changing.insert(id)
@@ -131,6 +133,7 @@ struct UpdatePrinter: ~Copyable {
         case .awaitingKey(let id, let error): noteLocked(id, error)
         case .awaitingSet(let id, let missing): awaitingSet[id] = missing
         case .finished(let id, let state):
+            if downloading.remove(id) != nil { hasDownloaded = true }
             end(id)
             printSentWhole(id)
             printState(state, of: id)
@@ -212,7 +215,7 @@ struct UpdatePrinter: ~Copyable {
         for id in sentWhole.keys.sorted() { printSentWhole(id) }
     }
 
-    /// Prints what a run that downloaded a pack received.
+    /// Prints what a run received that downloaded a whole pack.
     mutating func printReceived(_ bytes: UInt64) {
         guard hasDownloaded else { return }
         clear()

@@ -99,7 +99,7 @@ import VaultSite
         #expect(
             result["message"] == [
                 "text":
-                    "damaged pieces (1): number 0; repair it from a host of the site, or remove it before the publisher's copy is uploaded again"
+                    "damaged pieces (1): number 0; repair it from a host of the site, or remove it before the publisher's copy is uploaded again (assetvault repair \(vault.site) --from URL)"
             ])
         let place = try result.array("locations", at: "result")[0].asObject(at: "location")
         #expect(place["physicalLocation"] == ["artifactLocation": ["uri": .string("file://\(file.string)")]])

@@ -57,7 +57,7 @@ import VaultBase
                     "place": .string(place.string),
                     "problem": "damaged pieces (1): number 0",
                     "remedy":
-                        "repair it from a host of the site, or remove it before the publisher's copy is uploaded again",
+                        "repair it from a host of the site, or remove it before the publisher's copy is uploaded again (assetvault repair \(vault.site) --from URL)",
                 ]
             ])
     }
