@@ -66,7 +66,9 @@ final class FaultHandler: ChannelInboundHandler {
         then next: @escaping () -> ArraySlice<Step>
     ) {
         let piece = Array(bytes.prefix(1 << 16))
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: piece))).assumeIsolated().whenSuccess {
+        journal.noteSending()
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: piece))).assumeIsolated().whenComplete {
+            guard case .success = $0 else { return self.journal.note(sent: nil, for: number) }
             self.journal.note(sent: piece, for: number)
             let rest = bytes.dropFirst(piece.count)
             // By the loop and not by a call, which would go deeper with every piece.

@@ -62,16 +62,23 @@ public final class FaultServer: Sendable {
     }
     /// Bytes of pack bodies that the system took.
     public var packBytes: Int { packs.reduce(0) { $0 + $1.bodyBytes } }
-    /// The same after all answers: a client may have the last bytes before the system reports them as sent.
+    /// The same after all answers.
     public var packBytesAtRest: Int {
         get async throws {
-            var (seen, before) = (packBytes, -1)
-            for _ in 0..<100 where seen != before {
-                before = seen
-                try await Task.sleep(for: .milliseconds(50))
-                seen = packBytes
-            }
-            return seen
+            try await rest()
+            return packBytes
+        }
+    }
+    /// Returns when all that was sent is counted: a client may have the last bytes before they are. At the latest after 5 s, as a client
+    /// may not take what is sent to it.
+    public func rest() async throws {
+        var before = -1
+        for _ in 0..<100 {
+            let now = journal.now
+            // A busy machine may count late what it has sent.
+            if now.sending == 0, now.sent == before { return }
+            before = now.sent
+            try await Task.sleep(for: .milliseconds(50))
         }
     }
     /// Bytes of everything that the system took.

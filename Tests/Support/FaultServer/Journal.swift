@@ -7,6 +7,8 @@ final class Journal: Sendable {
     struct State {
         var exchanges: [FaultServer.Exchange] = []
         var asked: [String: Int] = [:]
+        /// Pieces of answers that the system may have taken, and that are not counted yet.
+        var sending = 0
         var sent = 0
         var closed = 0
     }
@@ -24,8 +26,16 @@ final class Journal: Sendable {
         }
     }
 
-    func note(sent bytes: [UInt8], for number: Int) {
+    /// Records that the system is given a piece of an answer.
+    func noteSending() { state.withLock { $0.sending += 1 } }
+
+    /// Records what became of it.
+    ///
+    /// - Parameter bytes: nil for what the system did not take.
+    func note(sent bytes: [UInt8]?, for number: Int) {
         state.withLock { state in
+            state.sending -= 1
+            guard let bytes else { return }
             state.sent += bytes.count
             state.exchanges[number].note(sent: bytes)
         }
