@@ -66,10 +66,12 @@ import VaultCrypto
     }
 }
 
-/// The number of bytes of a freed secret that are still in memory. The kernel reads them, as the language and
+/// The number of bytes of a freed secret that are still in memory, besides the first ones. The kernel reads them, as the language and
 /// sanitizers do not allow it.
 private func traceOfFreedSecret() throws -> Int {
     let count = 4_096
+    // Where a heap puts addresses into what is free: any of their bytes may be the secret's.
+    let marks = 32
     // Allocated first, so that it can't reuse the secret's memory.
     var seen = [UInt8](repeating: 0, count: count)
     let filling = [UInt8](repeating: 0xA5, count: count)
@@ -77,7 +79,7 @@ private func traceOfFreedSecret() throws -> Int {
     defer { close(memory) }
     func look(at address: Int) -> Int {
         guard unsafe pread(memory, &seen, count, address) == count else { return -1 }
-        return seen.count { $0 == 0xA5 }
+        return seen.dropFirst(marks).count { $0 == 0xA5 }
     }
     // Allocated behind the secret: without it the system may get its memory back, which can't be looked at then.
     var behind: [[UInt8]] = []
@@ -89,7 +91,7 @@ private func traceOfFreedSecret() throws -> Int {
             unsafe bytes.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }
         }
         // Verifies the address.
-        return look(at: address) == count ? address : -1
+        return look(at: address) == count - marks ? address : -1
     }
     return look(at: addressOfShortLivedSecret())
 }
