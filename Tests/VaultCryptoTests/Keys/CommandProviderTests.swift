@@ -112,12 +112,18 @@ import VaultCrypto
 
     @Test("a command that exceeds the deadline is terminated")
     func late() async throws {
-        let provider = try command("echo $$ > $DIR/pid; exec sleep 600", deadline: .milliseconds(300))
-        let error = await failure { _ = try await provider.allKeys() }
-        #expect(error?.category == .key)
-        #expect(error?.problem.contains("no answer within") == true)
-        let process = try #require(Int32(try content(of: "pid").dropLast()))
-        #expect(kill(process, 0) == -1, "the command still runs")
+        // On a busy machine a short deadline may end before the command says who it is.
+        for deadline: Duration in [.milliseconds(300), .seconds(3), .seconds(30)] {
+            let provider = try command("echo $$ > $DIR/pid; exec sleep 600", deadline: deadline)
+            let error = await failure { _ = try await provider.allKeys() }
+            #expect(error?.category == .key)
+            #expect(error?.problem.contains("no answer within") == true)
+            let said = (try? content(of: "pid")) ?? ""
+            guard let process = Int32(said.dropLast()) else { continue }
+            #expect(kill(process, 0) == -1, "the command still runs")
+            return
+        }
+        Issue.record("the command did not run within any deadline")
     }
 
     @Test("output is limited")
