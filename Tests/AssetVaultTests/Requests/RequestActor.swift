@@ -16,7 +16,7 @@ struct RequestActor: Sendable {
         case .begin(let tags, let twist, let milliseconds):
             try await begin(tags, twist, milliseconds, &outcome)
         case .conditional(let tags):
-            let count = try await world.settledRequestCount(of: place)
+            let count = world.requestCount(of: place)
             outcome.answer = await peer.ask(["conditional", name] + tags.sorted())
             outcome.requestCount = world.requestCount(of: place) - count
             if outcome.answer.isOK { outcome.begun = await access(to: tags) }

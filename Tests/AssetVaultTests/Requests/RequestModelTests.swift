@@ -72,6 +72,10 @@ private struct Round {
             RequestActor(world: world, place: $0.place, held: held(by: $0.place), name: nextName())
         }
         history.append("\(moves) \(worldMove.map { "\($0)" } ?? "")")
+        // Before the step, so that its moves still meet each other.
+        for next in moves {
+            if case .conditional = next.move { try await world.settle(next.place) }
+        }
         let (network, version) = (world.network, world.version)
         let outcomes = try await withThrowingTaskGroup(of: (Int, RequestModel.Outcome).self) { group in
             for (number, actor) in actors.enumerated() {

@@ -72,14 +72,14 @@ final class RequestWorld: Sendable {
         return host.state.withLock { $0.counts[name] ?? 0 }
     }
 
-    /// The same when what the process sent for an earlier move, which it cancelled, has arrived at the host.
-    func settledRequestCount(of place: Int) async throws -> Int {
+    /// Returns when what a process sent for an earlier move, which it cancelled, has arrived at the host.
+    func settle(_ place: Int) async throws {
         var count = -1
         while count != requestCount(of: place) {
             count = requestCount(of: place)
-            try await Task.sleep(for: .milliseconds(10))
+            // On a busy machine process and host may have to wait for their turn.
+            try await Task.sleep(for: .milliseconds(200))
         }
-        return count
     }
 
     var network: Network {
