@@ -144,10 +144,10 @@ import VaultFileSystem
         try flipByte(of: waiting, at: 300_000)
         let client = try world.client()
         #expect(await category { _ = try await client.unlock([one]) } == .corrupt)
-        let before = world.server.packBytes
+        let before = try await world.server.packBytesAtRest
         _ = try await client.fetch()
         try await client.expectOne()
-        #expect(world.server.packBytes - before < 600_000)
+        #expect(try await world.server.packBytesAtRest - before < 600_000)
     }
 
     @Test func aPackThatWasNeverStored() async throws {

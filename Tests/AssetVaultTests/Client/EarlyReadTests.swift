@@ -43,6 +43,7 @@ import VaultTransport
 
     @Test func firstPiecesAreAskedForFirst() async throws {
         _ = try await client().fetch()
+        try await world.server.rest()
         let bodies = world.server.packs.map(\.bodyBytes)
         try #require(bodies.count == 4, "\(bodies)")
         // Index and catalog, the menu, what stands before it, what stands after it.
@@ -196,7 +197,7 @@ import VaultTransport
     @Test func anotherOrder() async throws {
         let before = try await client().pack(withID: .one)
         _ = try await client().fetch()
-        let bytes = world.server.packBytes
+        let bytes = try await world.server.packBytesAtRest
         try await world.declareFirst("z")
         let after = try await client().pack(withID: .one)
         #expect(after.sha256 == before.sha256 && after.version == before.version)

@@ -92,10 +92,10 @@ import VaultFileSystem
         _ = try await world.downloader().run(.install)
         let folder = world.layout.shared.appending("packs/levels/one")
         try flipByte(of: folder.appending(try #require(try names(in: folder).first)), at: 300_000)
-        let before = world.server.packBytes
+        let before = try await world.server.packBytesAtRest
         let client = try await fetch(from: [])
         #expect(try await client.store.contents(of: EntryPath("noise"), in: one) == World.one)
-        let again = world.server.packBytes - before
+        let again = try await world.server.packBytesAtRest - before
         #expect(again > 0 && again <= World.longestPiece, "one piece: \(again)")
     }
 
@@ -110,9 +110,9 @@ import VaultFileSystem
         #expect(
             await category { _ = try await client.store.contents(of: EntryPath("noise"), in: one) }
                 == .corrupt)
-        let before = world.server.packBytes
+        let before = try await world.server.packBytesAtRest
         #expect(try await client.repair() == [one])
-        #expect(world.server.packBytes - before <= World.longestPiece)
+        #expect(try await world.server.packBytesAtRest - before <= World.longestPiece)
         let fresh = try VaultClient(configuration)
         #expect(try await fresh.store.contents(of: EntryPath("noise"), in: one) == World.one)
         #expect(try await fresh.repair() == [])
