@@ -62,9 +62,32 @@ public struct Nginx: Sendable {
 
     /// Bytes of pack bodies that it sent.
     public func packBytes() throws -> Int {
-        String(decoding: try folder.bytes("access.log"), as: UTF8.self).split(separator: "\n").reduce(0) {
+        // A client may have the last bytes before they are in the log. nginx, a single thread, answers again only when they are.
+        try ask()
+        let log = String(decoding: try folder.bytes("access.log"), as: UTF8.self)
+        return log.split(separator: "\n").reduce(0) {
             let words = $1.split(separator: " ")
             return words[0].hasSuffix(".avpack") ? $0 + (Int(words[2]) ?? 0) : $0
         }
+    }
+
+    /// Sends a request on a connection of its own, and returns after the answer.
+    private func ask() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+        let connection = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = unsafe withUnsafeMutablePointer(to: &address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+                unsafe connect(descriptor, raw, size) == 0
+            }
+        }
+        guard isConnected else { throw Errno(rawValue: errno) }
+        try connection.write(contentsOf: Data("GET / HTTP/1.0\r\n\r\n".utf8))
+        _ = try connection.readToEnd()
     }
 }
