@@ -80,12 +80,21 @@ import VaultFileSystem
                 try await client.remove(.one)
                 #expect(try await client.store.status(of: .one).state == .absent)
             }
-            let rounds = Sampling.rounds(16, whole: 60)
-            for number in 0..<Sampling.rounds(12, whole: 40) { try await round(number) }
-            let before = (try openDescriptors(), try memory("VmRSS"))
-            for number in 0..<rounds { try await round(number) }
-            #expect(try openDescriptors() <= before.0 + 1)
-            #expect(try memory("VmRSS") < before.1 + 2 << 10)
+            /// The least after one of the last rounds: what a round uses may be given back a moment later.
+            func leastUse(of count: Int) async throws -> (descriptors: Int, memory: Int) {
+                var least = (descriptors: Int.max, memory: Int.max)
+                for number in 0..<count {
+                    try await round(number)
+                    guard number >= count - 4 else { continue }
+                    least.descriptors = min(least.descriptors, try openDescriptors())
+                    least.memory = min(least.memory, try memory("VmRSS"))
+                }
+                return least
+            }
+            let before = try await leastUse(of: Sampling.rounds(12, whole: 40))
+            let after = try await leastUse(of: Sampling.rounds(16, whole: 60))
+            #expect(after.descriptors <= before.descriptors + 1)
+            #expect(after.memory < before.memory + 2 << 10)
         }
         // Nothing but records and the metadata is left.
         #expect(try Folder(opening: world.layout.ephemeral).names().isEmpty)
