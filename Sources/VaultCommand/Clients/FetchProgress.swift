@@ -17,7 +17,7 @@ final class FetchProgress: Sendable {
     var failures: [VaultError] { printer.withLock { $0.failures.map(\.error) } }
     var hasPrintedNothing: Bool { printer.withLock { $0.hasPrintedNothing } }
 
-    func finish() { printer.withLock { $0.clear() } }
+    func finish() { printer.withLock { $0.finish() } }
 
     /// Prints a line for each failure but `last`, which the caller prints. Cancelled work has not failed.
     func reportFailures(and others: [VaultError] = [], before last: VaultError) {
@@ -109,6 +109,8 @@ struct UpdatePrinter: ~Copyable {
     private var deferred: Set<PackID> = []
     /// Packs that wait for the others of their set, and one that is missing.
     private var awaitingSet: [PackID: PackID] = [:]
+    /// Packs that were ready for use before.
+    private var upToDate: [PackID] = []
     /// Packs that are being changed.
     private var changing: Set<PackID> = []
     /// Packs that were sent as a whole, with the URL.
@@ -153,6 +155,15 @@ struct UpdatePrinter: ~Copyable {
         verifying.clear()
     }
 
+    /// Clears the line, and prints what did not change in one, however many packs it is about.
+    mutating func finish() {
+        clear()
+        guard let first = upToDate.first else { return }
+        Console.note(
+            "up to date  \(upToDate.count == 1 ? first.description : upToDate.count.counting("pack"))")
+        upToDate = []
+    }
+
     private mutating func end(_ id: PackID) {
         clear()
         fetching.end(id)
@@ -187,9 +198,9 @@ struct UpdatePrinter: ~Copyable {
         case _ where deferred.remove(id) != nil:
             Console.note("deferred  \(id): the network is metered, and it is not asked for by name")
         case .loaded:
-            let isNew = changing.remove(id) != nil
-            if isNew { loaded.append(id) }
-            Console.note("\(isNew ? "loaded" : "up to date")  \(id)")
+            guard changing.remove(id) != nil else { return upToDate.append(id) }
+            loaded.append(id)
+            Console.note("loaded  \(id)")
         case .absent:
             removed.append(id)
             Console.note("removed  \(id)")
