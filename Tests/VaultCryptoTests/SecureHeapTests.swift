@@ -66,12 +66,12 @@ import VaultCrypto
     }
 }
 
-/// The number of bytes of a freed secret that are still in memory, besides the first ones. The kernel reads them, as the language and
+/// The number of bytes of a freed secret that are still in memory, besides a few of the first ones. The kernel reads them, as the language and
 /// sanitizers do not allow it.
 private func traceOfFreedSecret() throws -> Int {
     let count = 4_096
-    // Where a heap puts addresses into what is free: any of their bytes may be the secret's.
-    let marks = 32
+    // A heap puts addresses into the first bytes of what is free: some of their bytes may be the secret's.
+    let (marks, chance) = (32, 8)
     // Allocated first, so that it can't reuse the secret's memory.
     var seen = [UInt8](repeating: 0, count: count)
     let filling = [UInt8](repeating: 0xA5, count: count)
@@ -80,6 +80,7 @@ private func traceOfFreedSecret() throws -> Int {
     func look(at address: Int) -> Int {
         guard unsafe pread(memory, &seen, count, address) == count else { return -1 }
         return seen.dropFirst(marks).count { $0 == 0xA5 }
+            + max(0, seen.prefix(marks).count { $0 == 0xA5 } - chance)
     }
     // Allocated behind the secret: without it the system may get its memory back, which can't be looked at then.
     var behind: [[UInt8]] = []
@@ -91,7 +92,7 @@ private func traceOfFreedSecret() throws -> Int {
             unsafe bytes.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }
         }
         // Verifies the address.
-        return look(at: address) == count - marks ? address : -1
+        return look(at: address) == count - chance ? address : -1
     }
     return look(at: addressOfShortLivedSecret())
 }

@@ -112,7 +112,7 @@ extension VaultStore {
         {
             return nil
         }
-        let earlier = try? StoredNames(of: store)
+        let earlier = try StoredNames(of: store)
         if let earlier, earlier.digest == table.sha256 { return earlier }
         let bytes = try await VaultStore(layout, keys: keys).contents(of: EntryPath(PackNames.path), in: id)
         var names = try PackNames(parsing: bytes, place: id.description)

@@ -60,7 +60,7 @@ public actor VaultClient {
 
     nonisolated var site: LiveSite { LiveSite(configuration, in: storeAccess, over: networkGate) }
 
-    /// Bytes that this client received over the network so far, metadata included, without the headers of HTTP. ``VaultStore/traffic()``
+    /// Bytes that this client received from hosts so far, metadata included, without the headers of HTTP. ``VaultStore/traffic()``
     /// has those of all processes and earlier days.
     public nonisolated var receivedBytes: UInt64 { networkGate.receivedBytes }
 

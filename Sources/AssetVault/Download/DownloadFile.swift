@@ -79,8 +79,11 @@ struct DownloadFile {
 
     /// Whether a process has a file locked.
     private func isLocked(_ path: FilePath) -> Bool {
-        guard let file = try? EphemeralName.lockableFile(path) else { return false }
-        return (try? file.tryLock(exclusive: true)) == false
+        do throws(VaultError) { return try !EphemeralName.lockableFile(path).tryLock(exclusive: true) } catch
+        {
+            // It is not known whether one has.
+            return error.isOpenFileLimit
+        }
     }
 
     /// Whether another process works on a file after this one: it continued because this one's owner was stalled.

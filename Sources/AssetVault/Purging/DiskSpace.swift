@@ -67,7 +67,7 @@ struct DiskSpace: Sendable {
         return try await store.withLock { () throws(VaultError) in
             let free = try FileSystem.availableSpace(at: folder)
             let candidates = try purgeablePacks(by: priorities, on: folder)
-            return try !remove(candidates, until: max(reserve, free + 1), on: folder).isEmpty
+            return try !remove(candidates, until: max(reserve, free.saturatingAdding(1)), on: folder).isEmpty
         }
     }
 

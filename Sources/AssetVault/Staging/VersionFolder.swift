@@ -132,7 +132,7 @@ struct VersionFolder: ~Copyable {
         guard name.form == .sealed else { return [] }
         let places = try usable(PiecePlaces(beside: folder.path.appending(name.text)))
         if let places { return Set(places.bases) }
-        guard (try? folder.openFile(name.text).hasHoles) == true else { return [] }
+        guard try usable(folder.openFile(name.text).hasHoles) == true else { return [] }
         return Set(try versionNames().filter { $0.form == .sealed }.map(\.text))
     }
 
@@ -154,7 +154,7 @@ struct VersionFolder: ~Copyable {
         for name in try folder.names().map({ String(decoding: $0, as: UTF8.self) })
         where VersionName(ofEntry: name)?.arrivingTree == name && !left.contains(name) {
             // Locked until it is gone, so that no process takes it up meanwhile.
-            guard let tree = try? folder.openFolder(name) else { continue }
+            guard let tree = try usable(folder.openFolder(name)) else { continue }
             if (try? tree.tryLock(exclusive: true)) == false {
                 left.insert(name)
             } else {
@@ -188,7 +188,8 @@ struct VersionFolder: ~Copyable {
     func isHeld(_ name: String) throws(VaultError) -> Bool {
         guard let found = try folder.status(of: name) else { return false }
         if found.kind == .folder {
-            return (try? folder.openFolder(name).tryLock(exclusive: true)) == false
+            let tree = try usable(folder.openFolder(name))
+            return (try? tree?.tryLock(exclusive: true)) == false
         }
         // A link, for example, or removed meanwhile.
         let file = try optional(StagedVersion.lockableFile(name, in: folder), ignoring: .corrupt, .missing)

@@ -57,7 +57,7 @@ struct StoreAccess: Sendable {
         try FileSystem.createFolders(layout.area(of: role), permissions: permissions.folders)
         let paths = layout.locks(of: role)
         // The app's own lock excludes other apps: what is in the place of the shared one must not keep it out.
-        if role == .app, let shared = paths.last, !isLockFile(shared) { try FileSystem.discard(shared) }
+        if role == .app, let shared = paths.last, try !isLockFile(shared) { try FileSystem.discard(shared) }
         let lock = try await acquire(paths)
         // Of a process that died meanwhile. Where that fails now, such as on a full disk, readers follow the file.
         if role == .app { try? VersionSwitch.complete(in: layout) }
@@ -65,9 +65,10 @@ struct StoreAccess: Sendable {
     }
 
     /// Whether a file can be a lock: an absent one, or a regular file that this user can open.
-    private func isLockFile(_ path: FilePath) -> Bool {
+    private func isLockFile(_ path: FilePath) throws(VaultError) -> Bool {
         guard let found = try? FileSystem.status(of: path) else { return true }
-        return found.kind == .file && (try? EphemeralName.lockableFile(path)) != nil
+        guard found.kind == .file else { return false }
+        return try usable(EphemeralName.lockableFile(path)) != nil
     }
 
     private func acquire(_ paths: [FilePath]) async throws(VaultError) -> StoreLock {

@@ -185,7 +185,7 @@ struct StoredRoots {
     func store(_ root: [UInt8], version: Int64) throws(VaultError) {
         try FileSystem.createFolders(folder, permissions: permissions)
         try DurableFile.write(
-            root.span, to: path(of: version), permissions: permissions & 0o666, replacing: true)
+            root.span, to: path(of: version), permissions: permissions & 0o644, replacing: true)
     }
 
     /// The paths of all stored roots.

@@ -59,7 +59,7 @@ public struct PackAudit: Sendable {
             guard manifest != nil else { return report }
         }
         let examination = PackExamination(
-            place: path.string, manifest: manifest, repairable: path.string, keys: keys)
+            place: path.string, manifest: manifest, siteFolder: nil, keys: keys)
         var work = WholeWork<String>([], steps: keys == nil ? [.checking] : [.checking, .opening])
         report.append(
             await examination.run(on: file) { observe(work.adding($0, of: path.string)) })

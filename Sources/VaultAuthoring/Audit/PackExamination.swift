@@ -10,12 +10,14 @@ struct PackExamination {
     let place: String
     /// Nil for a pack that nothing describes.
     let manifest: PackManifest?
-    /// What is repaired where the pack is damaged: the folder of its site, or its file; nil at a host.
-    let repairable: String?
+    /// The folder of its site, which is repaired where the pack is damaged; nil at a host, and for a pack by itself.
+    let siteFolder: String?
     let keys: (any KeyProvider)?
 
     func run(on file: OpenFileReference, _ observe: (WorkProgress) -> Void) async -> AuditedPack {
         var report = AuditedPack(place: place, of: manifest)
+        // What is as it was signed can't be repaired.
+        var isSound = false
         do throws(VaultError) {
             if manifest == nil { report.length = try file.file.status().size }
             let pack = try PackFile(file, as: manifest)
@@ -24,6 +26,7 @@ struct PackExamination {
                 observe(progress(.checking, done, of: pack.length))
             }
             report.damagedPieces = check.damagedPieces
+            isSound = check.isSound
             report.findings += findings(of: check)
             // Without its catalog no file can be named.
             if let keys, check.isCatalogSound {
@@ -35,7 +38,9 @@ struct PackExamination {
             let isDamage = manifest != nil && error.category == .corrupt && !error.needsNewerRelease
             report.findings.append(
                 Finding(
-                    isDamage ? error.with(remedy: Self.damageRemedy, hint: repairHint) : error, at: place))
+                    isDamage
+                        ? error.with(remedy: Self.damageRemedy, hint: isSound ? nil : repairHint) : error,
+                    at: place))
         }
         return report
     }
@@ -71,7 +76,7 @@ struct PackExamination {
     private static let damageRemedy =
         "repair it from a host of the site, or remove it before the publisher's copy is uploaded again"
 
-    private var repairHint: Hint? { repairable.map { .repairingSite(folder: $0) } }
+    private var repairHint: Hint? { siteFolder.map { .repairingSite(folder: $0) } }
 
     /// Opens every piece. If one can't be opened, only the files in it are reported as damaged.
     private func readFiles(
@@ -113,7 +118,8 @@ struct PackExamination {
                 report.findings.append(
                     .damaged(
                         error.problem, at: "\(place): \(file.path.string)",
-                        remedy: error.needsNewerRelease ? error.remedy : Self.damageRemedy))
+                        remedy: error.needsNewerRelease ? error.remedy : Self.damageRemedy,
+                        hint: error.needsNewerRelease || report.damagedPieces.isEmpty ? nil : repairHint))
             }
         }
         report.verifiedEntries = catalog.entryCount - damaged

@@ -206,7 +206,7 @@ public struct SiteAudit: Sendable {
             let file = try await open(listing.target, at: location, observe)
             return await PackExamination(
                 place: place, manifest: listing.pack,
-                repairable: site.location.path == nil ? nil : site.location.description, keys: keys
+                siteFolder: site.location.path == nil ? nil : site.location.description, keys: keys
             ).run(on: file, observe)
         } catch {
             var pack = AuditedPack(place: place, of: listing.pack)

@@ -155,7 +155,7 @@ public enum Hint: Sendable, Hashable {
     case unpackingLimit
     /// A manifest, or a site and its root, to check a pack against.
     case evidence
-    /// Repairing the folder of a site, or a pack's file, from a host of the site.
+    /// Repairing the folder of a site from a host of it.
     case repairingSite(folder: String)
     /// Removing files from a site that no client needs any more.
     case pruning

@@ -4,7 +4,7 @@ import Synchronization
 import VaultBase
 import VaultTransport
 
-/// Prints a client's updates: one bar for each kind of step, and a line for each finished pack. Failures are printed at
+/// Prints a client's updates: one bar for each kind of step, a line for each pack that changed, and one for all others. Failures are printed at
 /// the end, one line each.
 final class FetchProgress: Sendable {
     private let printer = Mutex(UpdatePrinter())
@@ -110,7 +110,7 @@ struct UpdatePrinter: ~Copyable {
     /// Packs that wait for the others of their set, and one that is missing.
     private var awaitingSet: [PackID: PackID] = [:]
     /// Packs that were ready for use before.
-    private var upToDate: [PackID] = []
+    private var upToDate: Set<PackID> = []
     /// Packs that are being changed.
     private var changing: Set<PackID> = []
     /// Packs that were sent as a whole, with the URL.
@@ -121,6 +121,7 @@ struct UpdatePrinter: ~Copyable {
         switch update {
         case .progress(let id, _, let bytes, let total):
             downloading.insert(id)
+            changing.insert(id)
             fetching.show(id, bytes, of: total, fraction: work.fraction)
         case .opening(let id, let bytes, let total):
             changing.insert(id)
@@ -135,7 +136,7 @@ struct UpdatePrinter: ~Copyable {
         case .awaitingKey(let id, let error): noteLocked(id, error)
         case .awaitingSet(let id, let missing): awaitingSet[id] = missing
         case .finished(let id, let state):
-            if downloading.remove(id) != nil { hasDownloaded = true }
+            if downloading.contains(id) { hasDownloaded = true }
             end(id)
             printSentWhole(id)
             printState(state, of: id)
@@ -169,7 +170,9 @@ struct UpdatePrinter: ~Copyable {
         fetching.end(id)
         opening.end(id)
         verifying.end(id)
+        downloading.remove(id)
         failures.removeAll { $0.id == id }
+        upToDate.remove(id)
         hasPrintedNothing = false
     }
 
@@ -198,7 +201,10 @@ struct UpdatePrinter: ~Copyable {
         case _ where deferred.remove(id) != nil:
             Console.note("deferred  \(id): the network is metered, and it is not asked for by name")
         case .loaded:
-            guard changing.remove(id) != nil else { return upToDate.append(id) }
+            guard changing.remove(id) != nil else {
+                upToDate.insert(id)
+                return
+            }
             loaded.append(id)
             Console.note("loaded  \(id)")
         case .absent:
@@ -226,9 +232,9 @@ struct UpdatePrinter: ~Copyable {
         for id in sentWhole.keys.sorted() { printSentWhole(id) }
     }
 
-    /// Prints what a run received that downloaded a whole pack.
+    /// Prints what a run received that finished a download. Nothing is received from a folder.
     mutating func printReceived(_ bytes: UInt64) {
-        guard hasDownloaded else { return }
+        guard hasDownloaded, bytes > 0 else { return }
         clear()
         Console.note("received  \(Bar.size(bytes)), metadata included")
     }

@@ -139,6 +139,18 @@ struct ProgressLinesTests {
         #expect(lines.last == "own" && lines.dropLast().last == #"{"outcome":"done","fraction":1.0}"#)
     }
 
+    /// For people: what changed, what it cost, then what did not change.
+    @Test func whatWasReceived() async throws {
+        try await world.fetch("one").succeeded()
+        let server = try FaultServer(world.site) { _ in .file }
+        let result = try await world.run("fetch \(server.url) $CLIENT").succeeded()
+        try await server.rest()
+        let bytes = UInt64(server.exchanges.reduce(0) { $0 + $1.bodyBytes })
+        #expect(
+            result.errorText
+                == "loaded  two\nreceived  \(bytes.sizeInUnits), metadata included\nup to date  one\n")
+    }
+
     /// The other forms: the answers are the same.
     @Test func formsOfProgress() async throws {
         let bar = try await world.run("fetch $SITE $CLIENT --progress bar --json").succeeded()

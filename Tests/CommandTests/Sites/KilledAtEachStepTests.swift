@@ -58,7 +58,7 @@ import Testing
         let hint = "\(stores.operation) from \(stores.start), killed at \(step):\(time)"
         let store = try await stores.store("\(step)-\(time)")
         let asked = stores.server.packs.count
-        let sent = stores.server.packBytes
+        let sent = try await stores.server.packBytesAtRest
         let killed = try await stores.run(in: store, dyingAt: "\(step):\(time)")
         try #require(killed.exitCode == 137, "\(killed.errorText) \(hint)")
         let askedByFirst = stores.server.packs.count

@@ -62,7 +62,7 @@ public final class FaultServer: Sendable {
     }
     /// Bytes of pack bodies that the system took.
     public var packBytes: Int { packs.reduce(0) { $0 + $1.bodyBytes } }
-    /// The same after all answers.
+    /// The same once what was sent is counted.
     public var packBytesAtRest: Int {
         get async throws {
             try await rest()

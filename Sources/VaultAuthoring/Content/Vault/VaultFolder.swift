@@ -51,7 +51,7 @@ public struct VaultFolder: Sendable {
     }
     /// What to do where no key here opens the vault's packs.
     static let lostKeyRemedy =
-        "put back the key's file, or make its source answer; if the key is lost for good, make the packs anew from their sources (Keys/WorstDay.md, \"A lost vault key\")"
+        "put back the key's file, or give the key from another source; if it is lost for good, make the packs anew from their sources (Keys/WorstDay.md, \"A lost vault key\")"
     public var trustedRoot: FilePath { path.appending("trusted-root.json") }
     public var pending: FilePath { path.appending("pending") }
     /// The SHA-256 of what was written to `pending/`.

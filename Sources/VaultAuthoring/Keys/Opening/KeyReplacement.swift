@@ -104,6 +104,7 @@ public struct KeyReplacement: Sendable {
                     remedy: "keep the key as long as that version is kept, or prune it")
             }
             try FileSystem.removeFile(vault.key(id))
+            try Folder(opening: vault.replacedKeys).synchronize()
             return vault.key(id)
         }
     }
