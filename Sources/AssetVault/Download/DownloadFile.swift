@@ -79,8 +79,9 @@ struct DownloadFile {
 
     /// Whether a process has a file locked.
     private func isLocked(_ path: FilePath) -> Bool {
-        do throws(VaultError) { return try !EphemeralName.lockableFile(path).tryLock(exclusive: true) } catch
-        {
+        do throws(VaultError) {
+            return try !EphemeralName.lockableFile(path).tryLock(exclusive: true)
+        } catch {
             // It is not known whether one has.
             return error.isOpenFileLimit
         }
