@@ -196,6 +196,13 @@ import VaultBase
         }
     }
 
+    @Test(arguments: ["-1", "0"]) func aFileThatNoVersionNamesIsNotThePin(name: String) async throws {
+        let mine = try Repository()
+        let client = try await TestClient.trusting(mine)
+        try client.write(try Repository().firstRoot, to: "root_history/\(name).root.json")
+        #expect(try await client.refresh(mine.source, trusting: mine.firstRoot).root.version == 1)
+    }
+
     /// A root older than the pin is accepted: the site's roots lead from it to the stored one.
     @Test func acceptsARootOlderThanThePin() async throws {
         var repository = try Repository()

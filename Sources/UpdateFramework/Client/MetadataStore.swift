@@ -161,9 +161,9 @@ struct StoredRoots {
     /// The stored versions, lowest first.
     func versions() throws(VaultError) -> [Int64] {
         guard try FileSystem.exists(folder) else { return [] }
-        let ending = ".root.json"
-        let names = try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
-        return names.filter { $0.hasSuffix(ending) }.compactMap { Int64($0.dropLast(ending.count)) }.sorted()
+        return try Folder(opening: folder).names()
+            .compactMap { MetadataFileName(hostedName: String(decoding: $0, as: UTF8.self)) }
+            .filter { $0.role == .root }.map(\.version).sorted()
     }
 
     /// The root of one version; nil when it is not stored.
