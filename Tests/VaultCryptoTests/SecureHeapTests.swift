@@ -66,8 +66,8 @@ import VaultCrypto
     }
 }
 
-/// The number of bytes of a freed secret that are still in memory, besides a few of the first ones. The kernel reads them, as the language and
-/// sanitizers do not allow it.
+/// The number of bytes of a freed secret that are still in memory, besides a few of the first ones. The kernel reads them, as the
+/// language and sanitizers do not allow it.
 private func traceOfFreedSecret() throws -> Int {
     let count = 4_096
     // A heap puts addresses into the first bytes of what is free: some of their bytes may be the secret's.

@@ -4,8 +4,8 @@ import Synchronization
 import VaultBase
 import VaultTransport
 
-/// Prints a client's updates: one bar for each kind of step, a line for each pack that changed, and one for all others. Failures are printed at
-/// the end, one line each.
+/// Prints a client's updates: one bar for each kind of step, a line for each pack that changed, and one for all others. Failures are
+/// printed at the end, one line each.
 final class FetchProgress: Sendable {
     private let printer = Mutex(UpdatePrinter())
 

@@ -23,11 +23,8 @@ public struct FileKeyProvider: RingKeyProvider {
     }
 
     public func ring() throws(VaultError) -> KeyRing {
-        let text: SecretBytes
-        do throws(VaultError) { text = try SecretBytes(ofPrivateFile: path, "the key file") } catch {
-            guard (try? FileSystem.exists(path)) == false else { throw error }
-            throw error.with(remedy: remedyWhereMissing)
-        }
+        let text = try SecretBytes(
+            ofPrivateFile: path, "the key file", remedyWhereMissing: remedyWhereMissing)
         return try KeyRing(parsingJWK: text, place: path.string, passphrase: passphrase)
     }
 }
@@ -235,10 +232,17 @@ extension SecretBytes {
 
     /// A file that only its owner may read.
     ///
-    /// - Parameter what: the content, for errors.
-    init(ofPrivateFile path: FilePath, _ what: String) throws(VaultError) {
+    /// - Parameters:
+    ///   - what: the content, for errors.
+    ///   - remedy: what to do where there is no such file.
+    init(
+        ofPrivateFile path: FilePath, _ what: String, remedyWhereMissing remedy: String = "check the path"
+    ) throws(VaultError) {
         self = try VaultError.aboutKeys { () throws(VaultError) in
-            let file = try OpenFile(reading: path)
+            let file: OpenFile
+            do throws(VaultError) { file = try OpenFile(reading: path) } catch {
+                throw error.category == .missing ? error.with(remedy: remedy) : error
+            }
             guard try file.status().permissions & 0o077 == 0 else {
                 throw VaultError(
                     .key, "\(what) can be read by others", at: path.string, remedy: "run: chmod 600 \(path)")

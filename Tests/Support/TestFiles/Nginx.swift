@@ -73,21 +73,11 @@ public struct Nginx: Sendable {
 
     /// Sends a request on a connection of its own, and returns after the answer.
     private func ask() throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
-        let connection = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isConnected = unsafe withUnsafeMutablePointer(to: &address) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-                unsafe connect(descriptor, raw, size) == 0
-            }
-        }
-        guard isConnected else { throw Errno(rawValue: errno) }
-        try connection.write(contentsOf: Data("GET / HTTP/1.0\r\n\r\n".utf8))
-        _ = try connection.readToEnd()
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/curl")
+        process.arguments = ["--silent", "--output", "/dev/null", url]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(log: "it does not answer") }
     }
 }
