@@ -73,9 +73,7 @@ public struct FileMove: ~Copyable, Sendable {
             try Self.verifiedCopy(of: file, for: target, verify: verify)
                 .commit(permissions: permissions, replacing: false)
         }
-        do { try FileSystem.removeFile(source) } catch {
-            guard error.category == .missing else { throw error }
-        }
+        _ = try optional(FileSystem.removeFile(source), ignoring: .missing)
         try oldFolder.synchronize()
     }
 

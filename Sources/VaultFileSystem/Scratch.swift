@@ -37,12 +37,8 @@ extension Folder {
         // Others may have filled the folder: its names are not kept.
         try forEachName { (name) throws(VaultError) in
             guard ScratchName.matches(name) else { return }
-            do throws(VaultError) {
-                if try removeIfAbandoned(name) { removed += 1 }
-            } catch {
-                // Its creator removed it first.
-                guard error.category == .missing else { throw error }
-            }
+            // Its creator may remove it first.
+            if try optional(removeIfAbandoned(name), ignoring: .missing) == true { removed += 1 }
         }
         return removed
     }

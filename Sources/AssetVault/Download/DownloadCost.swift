@@ -92,31 +92,17 @@ extension VaultClient {
 }
 
 extension PackStager {
-    /// The cost of a download that is about to begin; nil where none is needed. The tail that is fetched for this is its beginning, so that
-    /// nothing comes twice.
-    func costOfBeginning(
-        _ offer: LocatedPack
-    ) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
-        if try await keptPack(offer.pack) != nil { return nil }
-        let file = DownloadFile(layout: store.layout, pack: offer.pack)
-        try store.layout.makeEphemeral()
-        if case .whole = try file.arrival() { return nil }
-        var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
-        return try await download.cost(of: file.claim())
-    }
-
-    /// The cost of downloading a pack now, and the bytes that are written; nil where no download is needed. Leaves no new file; an
-    /// existing partial download keeps the tail that was fetched for this.
+    /// The cost of downloading a pack now, and the bytes that are written; nil where no download is needed. The tail that is fetched for
+    /// this is the beginning of the download, so that nothing comes twice; an estimate keeps it only in a download that has begun.
     func cost(of offer: LocatedPack) async throws(VaultError) -> (transfer: UpdateCost, written: UInt64)? {
         if try await keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
         var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
-        let partial = store.layout.partialDownload(of: offer.pack)
         if case .whole = try file.arrival() { return nil }
-        if let found = try FileSystem.status(of: partial), EphemeralName.isOurs(found) {
-            return try await download.cost(of: file.claim())
-        }
+        let partial = store.layout.partialDownload(of: offer.pack)
+        let hasBegun = try FileSystem.status(of: partial).map(EphemeralName.isOurs) ?? false
+        guard space.isEstimate, !hasBegun else { return try await download.cost(of: file.claim()) }
         let scratch = try ScratchFile(for: partial)
         let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
         return try await download.cost(of: OpenFileReference(copy))
@@ -140,7 +126,7 @@ extension PackStager {
             do throws(VaultError) {
                 let file = DownloadFile(layout: store.layout, pack: offer.pack)
                 if try file.arrival() == nil { begun.append(offer.pack) }
-                limited.costs[offer.pack.id] = try await costOfBeginning(offer)?.transfer.bytes ?? 0
+                limited.costs[offer.pack.id] = try await cost(of: offer)?.transfer.bytes ?? 0
             } catch {
                 // Its download reports the error; until then all of its bytes count.
                 if Task.isCancelled || error.category == .unreachable { throw error }

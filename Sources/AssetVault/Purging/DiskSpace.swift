@@ -21,7 +21,8 @@ struct DiskSpace: Sendable {
         try FileSystem.availableSpace(at: folder) >= reserve.saturatingAdding(size)
     }
 
-    /// Throws `.diskFull`, and removes nothing, where removing all that is purgeable would not be enough.
+    /// Removes superseded versions that are kept for downloads, then purgeable packs. Throws `.diskFull`, and removes no pack, where
+    /// removing all purgeable ones would not be enough.
     func make(for size: UInt64, of pack: PackID, in folder: FilePath) async throws(VaultError) {
         let needed = reserve.saturatingAdding(size)
         if try FileSystem.availableSpace(at: folder) >= needed { return }

@@ -318,7 +318,7 @@ extension PackInstaller {
                 try FileSystem.discard(PiecePlaces.path(beside: version))
             }
             if try !versions.whileFree(name, swap) {
-                try HeldVersions(layout: layout).set(true, of: pack.id)
+                try HeldVersions(layout: layout).note(pack.id)
                 try leaveToReaders(name, of: pack, in: versions)
                 try swap()
             }
@@ -343,7 +343,7 @@ extension PackInstaller {
             if try versions.isHeld(name.damaged) { throw isRead(pack) }
             try versions.folder.discardTree(name.damaged)
             let isFree = try versions.whileFree(name) {}
-            if !isFree { try HeldVersions(layout: layout).set(true, of: pack.id) }
+            if !isFree { try HeldVersions(layout: layout).note(pack.id) }
             // The sound tree first has the name that recovery removes, and then the version's.
             try tree.commit(to: versions.folder.path.appending(name.damaged))
             if try versions.folder.status(of: name.text) == nil {

@@ -69,7 +69,7 @@ struct PackRemoval: Sendable {
     /// later command removes these.
     func removeVersions(of id: PackID, beside record: PackRecord) throws(VaultError) {
         guard let versions = try VersionFolder(of: id, in: layout) else {
-            return try HeldVersions(layout: layout).set(false, of: id)
+            return try HeldVersions(layout: layout).forget(id)
         }
         try versions.removeVersions(beside: record)
     }

@@ -66,7 +66,7 @@ extension PackStager {
                 .key, "an opened pack can be verified only with its key", at: pack.id.description,
                 remedy: "give its key", hint: .givingKey)
         }
-        return try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+        return try await keys.contentKey(of: pack)
     }
 
     /// Fetches what is damaged of the live version, which stays until the sound one replaces it. False when it is no longer

@@ -134,7 +134,7 @@ struct PackStager: Sendable {
         }
         if let keys, let waiting = record.waiting {
             // A caller that waits for a key asks often: no file is read before the key is here.
-            _ = try await keys.contentKey(waiting.contentKeyID, slots: waiting.slots, place: id.description)
+            _ = try await keys.contentKey(of: waiting)
         }
         if record.waiting == nil, let loaded = record.loaded, !accepts(loaded.form), loaded.form == .sealed {
             guard let kept = try await keptPack(loaded.pack) else {

@@ -98,7 +98,8 @@ struct VersionFolder: ~Copyable {
         let isHeld =
             kept.count > expected.count || !damaged.isEmpty
             || !trees.isSubset(of: expected.map(\.arrivingTree))
-        try HeldVersions(layout: layout).set(isHeld, of: id)
+        let held = HeldVersions(layout: layout)
+        if isHeld { try held.note(id) } else { try held.forget(id) }
     }
 
     /// The files that some versions rest on.

@@ -50,6 +50,14 @@ extension KeyProvider {
 }
 
 extension KeyProvider {
+    /// The content key of a pack, as ``contentKey(_:slots:place:)`` finds it.
+    ///
+    /// - Parameter place: for errors; nil for the pack's ID.
+    public func contentKey(of pack: PackManifest, place: String? = nil) async throws(VaultError) -> ContentKey
+    {
+        try await contentKey(pack.contentKeyID, slots: pack.slots, place: place ?? pack.id.description)
+    }
+
     /// The keys of this provider whose slots give another content key, or none: their holders can't open the pack.
     public func wrongSlots(of pack: PackManifest) async throws(VaultError) -> [KeyID] {
         var wrong: [KeyID] = []

@@ -12,12 +12,7 @@ public struct StoredMetadata: MetadataSource {
         let path =
             fileName == MetadataRole.root.fileName
             ? folder.appending(StoredRoots.folderName).appending(name) : folder.appending(fileName)
-        do throws(VaultError) {
-            return try DurableFile.read(path, limit: limit)
-        } catch {
-            guard error.category == .missing else { throw error }
-            return nil
-        }
+        return try optional(DurableFile.read(path, limit: limit), ignoring: .missing)
     }
 
     public func place(of name: String) -> String { folder.appending(name).string }
@@ -191,10 +186,7 @@ struct AdoptedMetadata: MetadataSource {
     }
 
     func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
-        do throws(VaultError) { return try DurableFile.read(folder.appending(name), limit: limit) } catch {
-            guard error.category == .missing else { throw error }
-            return nil
-        }
+        try optional(DurableFile.read(folder.appending(name), limit: limit), ignoring: .missing)
     }
 
     func place(of name: String) -> String { folder.appending(name).string }

@@ -74,12 +74,7 @@ public struct MetadataStore: Sendable {
     }
 
     private func read(_ name: String, limit: Int) throws(VaultError) -> [UInt8]? {
-        do throws(VaultError) {
-            return try DurableFile.read(folder.appending(name), limit: limit)
-        } catch {
-            guard error.category == .missing else { throw error }
-            return nil
-        }
+        try optional(DurableFile.read(folder.appending(name), limit: limit), ignoring: .missing)
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws(VaultError) {
@@ -168,12 +163,8 @@ struct StoredRoots {
 
     /// The root of one version; nil when it is not stored.
     func root(version: Int64) throws(VaultError) -> [UInt8]? {
-        do throws(VaultError) {
-            return try DurableFile.read(path(of: version), limit: MetadataRole.root.sizeLimit)
-        } catch {
-            guard error.category == .missing else { throw error }
-            return nil
-        }
+        try optional(
+            DurableFile.read(path(of: version), limit: MetadataRole.root.sizeLimit), ignoring: .missing)
     }
 
     /// The pin.

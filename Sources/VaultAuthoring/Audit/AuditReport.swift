@@ -60,21 +60,7 @@ public struct AuditReport: Sendable {
     /// The error that decides; nil when there is none.
     public var gravestError: VaultError? { worstFirst.first?.error }
 
-    /// Errors, then warnings, then notes. Of the kinds of errors distrust comes before damage, that before a missing file, a host's
-    /// failure, and a missing key.
-    public var worstFirst: [Finding] {
-        let order: [VaultError.Category] = [
-            .untrusted, .corrupt, .notHosted, .unreachable, .unavailable, .missing, .key,
-        ]
-        let byRank = Dictionary(grouping: allFindings) { finding in
-            switch finding.severity {
-            case .error(let category): order.firstIndex(of: category) ?? order.count
-            case .warning: order.count + 1
-            case .note: order.count + 2
-            }
-        }
-        return byRank.sorted { $0.key < $1.key }.flatMap(\.value)
-    }
+    public var worstFirst: [Finding] { allFindings.worstFirst }
 
     /// Verifies a site's metadata, and notes its roles. Nil if it can't be verified: then the report says so, and nothing that the
     /// metadata lists is examined.

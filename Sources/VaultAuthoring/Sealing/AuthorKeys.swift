@@ -7,8 +7,8 @@ public import VaultCrypto
 struct AuthorKeys: Sendable {
     /// The vault's own keys without retired ones: new packs are sealed for these.
     let own: any KeyProvider
-    /// The vault's own keys, retired ones included: they open earlier versions.
-    private let source: any KeyProvider
+    /// The keys that open earlier versions: all of them, retired ones included.
+    let openers: any KeyProvider
     private let audiences: Audiences
     private let retired: RetiredKeys
     /// All keys that the sources list.
@@ -22,8 +22,10 @@ struct AuthorKeys: Sendable {
     init(
         own: any KeyProvider, audiences: Audiences, retired: RetiredKeys = RetiredKeys()
     ) async throws(VaultError) {
-        source = audiences.completing(own, of: nil)
+        let source = audiences.completing(own, of: nil)
         (self.audiences, self.retired) = (audiences, retired)
+        openers = CombinedKeyProvider(
+            [source, try audiences.keys(of: audiences.all)] + audiences.files(of: retired.ids))
         self.own = UnretiredKeyProvider(source, retired, replaced: audiences.replaced)
         var ring = KeyRing()
         var owners: [KeyID: [String?]] = [:]
@@ -47,12 +49,6 @@ struct AuthorKeys: Sendable {
         names.isEmpty
             ? own
             : UnretiredKeyProvider(try audiences.keys(of: names), retired, replaced: audiences.replaced)
-    }
-
-    /// The keys that open earlier versions: all of them.
-    func openers() throws(VaultError) -> any KeyProvider {
-        CombinedKeyProvider(
-            [source, try audiences.keys(of: audiences.all)] + audiences.files(of: retired.ids))
     }
 
     /// The IDs of the keys of some audiences; empty for a source that can't be read, which is an error only if a pack is sealed for it.
@@ -115,7 +111,7 @@ struct AuthorKeys: Sendable {
         kept.removeAll { ring.ids.contains($0.keyID) }
         var absent: [KeyID] = []
         for slot in kept {
-            let found = KeyRing(vaultKeys: try await openers().keys(for: slot.keyID).vaultKeys)
+            let found = KeyRing(vaultKeys: try await openers.keys(for: slot.keyID).vaultKeys)
             found.isEmpty ? absent.append(slot.keyID) : ring.append(found)
         }
         return (ring, absent)
@@ -185,8 +181,7 @@ public struct ContentKeyChoice: Sendable {
         sealingFor recipients: (any KeyProvider)? = nil
     ) async throws(VaultError) {
         if let previous {
-            key = try await keys.contentKey(
-                previous.contentKeyID, slots: previous.slots, place: previous.id.description)
+            key = try await keys.contentKey(of: previous)
         } else {
             key = try ContentKey.generate()
         }

@@ -81,6 +81,24 @@ extension Finding {
     public var text: String { "\(problem); \(remedy)" }
 }
 
+extension Sequence<Finding> {
+    /// Errors, then warnings, then notes; equal ones in their order. Of the kinds of errors distrust comes before damage, that before a
+    /// missing file, a host's failure, and a missing key.
+    public var worstFirst: [Finding] {
+        let order: [VaultError.Category] = [
+            .untrusted, .corrupt, .notHosted, .unreachable, .unavailable, .missing, .key,
+        ]
+        let byRank = Dictionary(grouping: self) { finding in
+            switch finding.severity {
+            case .error(let category): order.firstIndex(of: category) ?? order.count
+            case .warning: order.count + 1
+            case .note: order.count + 2
+            }
+        }
+        return byRank.sorted { $0.key < $1.key }.flatMap(\.value)
+    }
+}
+
 extension Finding: CustomStringConvertible {
     /// One line: severity, place, problem, remedy.
     public var description: String { "\(severity.name): \(place): \(text)".escapingControls }

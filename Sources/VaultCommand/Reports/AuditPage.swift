@@ -11,7 +11,6 @@ struct AuditPage {
 
     private var report: AuditReport { run.report }
     /// Of tables.
-    private static let rowLimit = 200
     private static let mapLimit = 50
 
     var page: Page {
@@ -105,9 +104,6 @@ struct AuditPage {
     private var packSection: Page.Section? {
         guard !report.packs.isEmpty else { return nil }
         let bySize = report.packs.sorted { $0.length > $1.length }
-        let rows = bySize.prefix(Self.rowLimit)
-        let rest = bySize.dropFirst(Self.rowLimit)
-        let bad = rest.count { !$0.isSound }
         let table = PageTable<AuditedPack>(
             id: "packs",
             caption:
@@ -122,16 +118,12 @@ struct AuditPage {
                 .number("Pieces") { $0.pieceCount.map { "\($0)" } },
                 .number("Version") { $0.version.map { "\($0)" } },
                 .number("Files opened") { $0.verifiedEntries.map { "\($0)" } },
-            ], rows: Array(rows))
-        return Page.Section(id: "packs", title: "Packs by size") {
-            table.markup
-            if !rest.isEmpty {
-                Markup("p") {
-                    "\(rest.count) smaller packs, \(Bar.size(rest.saturatingSum(\.length))), are not shown; "
-                    "\(bad) of them are not sound."
-                }
-            }
+            ], rows: bySize
+        ) { rest in
+            "\(rest.count) smaller packs, \(Bar.size(rest.saturatingSum(\.length))), are not shown; "
+                + "\(rest.count { !$0.isSound }) of them are not sound."
         }
+        return Page.Section(id: "packs", title: "Packs by size") { table.markup }
     }
 
     /// Nil without an audit ledger.

@@ -13,8 +13,18 @@ struct PageTable<Row> {
     let caption: String
     let columns: [Column]
     let rows: [Row]
+    /// The sentence about rows that are not shown, of which there are some.
+    var rest: (ArraySlice<Row>) -> String = { "\($0.count) more are not shown." }
 
-    var markup: Markup {
+    private static var rowLimit: Int { 200 }
+
+    @MarkupBuilder var markup: Markup {
+        table
+        let hidden = rows.dropFirst(Self.rowLimit)
+        if !hidden.isEmpty { Markup("p") { rest(hidden) } }
+    }
+
+    private var table: Markup {
         Markup(scrolling: "\(id)-caption") {
             Markup("table") {
                 Markup("caption", ["id": "\(id)-caption"]) { caption }
@@ -28,7 +38,7 @@ struct PageTable<Row> {
                     }
                 }
                 Markup("tbody") {
-                    for row in rows {
+                    for row in rows.prefix(Self.rowLimit) {
                         Markup("tr") {
                             for (number, column) in columns.enumerated() {
                                 cell(column, of: row, isFirst: number == 0)

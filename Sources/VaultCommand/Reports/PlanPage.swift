@@ -7,8 +7,6 @@ struct PlanPage {
     let vault: String
     let report: ContentPlanReport
 
-    private static let rowLimit = 200
-
     var page: Page {
         let level = Page.Level(of: report.findings)
         let sections: [Page.Section?] = [
@@ -58,10 +56,8 @@ struct PlanPage {
 
     private var findingSection: Page.Section? {
         guard !report.findings.isEmpty else { return nil }
-        let order = ["error", "warning", "note"]
-        let findings = order.flatMap { name in report.findings.filter { $0.severity.name == name } }
         return Page.Section(id: "findings", title: "What was found") {
-            FindingList(findings: findings).markup
+            FindingList(findings: report.findings.worstFirst).markup
         }
     }
 
@@ -71,7 +67,9 @@ struct PlanPage {
         var columns: [PageTable<ContentPlan.Pack>.Column] = [
             .text("Pack") { $0.id.description }, .text("Policy") { $0.offer.policy.rawValue },
             .size("Opened") { $0.openedSize },
-            .bar("Beside the largest", of: bySize.first?.openedSize ?? 0) { [($0.openedSize, "first")] },
+            .bar("Size relative to the largest", of: bySize.first?.openedSize ?? 0) {
+                [($0.openedSize, "first")]
+            },
             .number("Files") { "\($0.entryCount)" },
             .size("Published, sealed") { $0.published?.length },
             .number("Version") { $0.published.map { "\($0.version)" } },
@@ -84,16 +82,11 @@ struct PlanPage {
         ]
         let table = PageTable(
             id: "packs", caption: "The packs that the sources make; the largest first", columns: columns,
-            rows: Array(bySize.prefix(Self.rowLimit)))
-        let rest = bySize.dropFirst(Self.rowLimit)
-        return Page.Section(id: "packs", title: "Packs by size") {
-            table.markup
-            if !rest.isEmpty {
-                Markup("p") {
-                    "\(rest.count) smaller packs, opened \(Bar.size(rest.saturatingSum(\.openedSize))), are not shown."
-                }
-            }
+            rows: bySize
+        ) { rest in
+            "\(rest.count) smaller packs, opened \(Bar.size(rest.saturatingSum(\.openedSize))), are not shown."
         }
+        return Page.Section(id: "packs", title: "Packs by size") { table.markup }
     }
 
     private var deviceSection: Page.Section {
@@ -104,7 +97,7 @@ struct PlanPage {
         ]
         var columns: [PageTable<DeviceContent>.Column] = [
             .text("Device") { $0.name },
-            .bar("Opened, beside the largest", of: whole) { content in
+            .bar("Opened, relative to the largest", of: whole) { content in
                 policies.map { (content.openedSize(of: [$0.0]), $0.2) }
             },
         ]
@@ -114,7 +107,7 @@ struct PlanPage {
         columns.append(.number("Packs") { "\($0.packs.count)" })
         let table = PageTable(
             id: "devices", caption: "What each kind of device gets; \"–\" where a pack is not published yet",
-            columns: columns, rows: Array(report.contents.prefix(Self.rowLimit)))
+            columns: columns, rows: report.contents)
         return Page.Section(id: "devices", title: "What each device gets") {
             Markup("p", ["class": "quiet"]) {
                 for (_, title, style) in policies {
@@ -134,9 +127,9 @@ struct PlanPage {
             id: "tags", caption: "What a request by a tag brings to a device, at most",
             columns: [
                 .text("Tag") { $0.key }, .size("Opened") { $0.value },
-                .bar("Beside the largest", of: sizes.values.max() ?? 0) { [($0.value, "first")] },
+                .bar("Size relative to the largest", of: sizes.values.max() ?? 0) { [($0.value, "first")] },
                 .size("Sealed") { sealed[$0.key] },
-            ], rows: Array(sizes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.rowLimit)))
+            ], rows: sizes.sorted { ($1.value, $0.key) < ($0.value, $1.key) })
         return Page.Section(id: "tags", title: "Tags") { table.markup }
     }
 
@@ -147,7 +140,7 @@ struct PlanPage {
             columns: [
                 .text("Path") { $0.path.string }, .text("Pack") { $0.first.description },
                 .text("Other pack") { $0.other.description },
-            ], rows: Array(report.plan.conflicts.prefix(Self.rowLimit)))
+            ], rows: report.plan.conflicts)
         return Page.Section(id: "conflicts", title: "Conflicts") { table.markup }
     }
 }

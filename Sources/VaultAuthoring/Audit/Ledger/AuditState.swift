@@ -26,9 +26,9 @@ struct AuditState {
         var seen: UTCTime
         /// When its bytes were last found to be sound; nil for never.
         var verified: UTCTime?
-        /// The same of all its files, with keys.
+        /// When all of its files were last opened with keys, and found to be sound; nil for never.
         var keyed: UTCTime?
-        /// When it failed, or was not read; nil where it was last found to be sound.
+        /// When it was last found damaged, missing or unreadable; nil where it was last found to be sound.
         var failed: UTCTime?
         var result = Result.sound
         /// These are not in the file.

@@ -42,8 +42,7 @@ struct PublishedVersions {
         if !packs.isEmpty { areOpaque = table != nil }
         guard let table else { return }
         do throws(VaultError) {
-            let key = try await keys.contentKey(
-                table.contentKeyID, slots: table.slots, place: table.id.description)
+            let key = try await keys.contentKey(of: table)
             var hosted: HostedPack?
             if let host {
                 hosted = try await HostedPack(table, at: host, in: tree.chain, scratch: vault.path)

@@ -50,8 +50,10 @@ struct Audiences: Sendable {
     func isDeclared(_ audience: String) -> Bool { sources[audience] != nil }
 
     /// The files of single keys, of those that are there.
-    func files(of ids: Set<KeyID>) -> [any KeyProvider] {
-        ids.map(vault.key).filter { (try? FileSystem.exists($0)) ?? false }.map { vault.keys(in: $0) }
+    func files(of ids: Set<KeyID>) throws(VaultError) -> [any KeyProvider] {
+        try ids.map(vault.key).filter { path throws(VaultError) in try FileSystem.exists(path) }.map {
+            vault.keys(in: $0)
+        }
     }
 
     /// A source of an audience's keys, with those that are being replaced.

@@ -21,8 +21,7 @@ public enum ContentKeyExport {
                 ).suggesting(
                     id.description, among: Set(listed.map { names.shownID(of: $0.id).description }))
             }
-            let key = try await publisher.keys.openers().contentKey(
-                pack.contentKeyID, slots: pack.slots, place: id.description)
+            let key = try await publisher.keys.openers.contentKey(of: pack, place: id.description)
             return KeyRing(contentKeys: [try key.injected()])
         }
     }

@@ -61,19 +61,19 @@ extension AuthorSession {
         for owner in settings.audiences.owners {
             do throws(VaultError) {
                 for id in try await listedIDs(of: owner) { owners[id, default: []].append(owner) }
-            } catch {
-                warnings.append(
-                    .warning(
-                        "unread-keys",
-                        "the keys of \(Audiences.words(for: owner)) can't be listed: \(error.place): \(error.problem)",
-                        at: error.place, remedy: error.remedy, hint: error.hint))
-            }
+            } catch { warnings.append(.unreadKeys("the keys of \(Audiences.words(for: owner))", error)) }
         }
         let listed = try listedVersions()
         let names = try await PackPublisher(for: self).names(of: listed.map(\.pack))
         let slots = Set(listed.flatMap(\.pack.slots).map(\.keyID))
-        let files = try vault.singleKeys()
         let replaced = Set(settings.audiences.replaced.map(\.id))
+        // Those that are being replaced are listed as keys of their audiences.
+        var files: Set<KeyID> = []
+        for id in try vault.singleKeyIDs().subtracting(replaced) {
+            do throws(VaultError) {
+                if try vault.keys(in: vault.key(id)).ring().ids == [id] { files.insert(id) }
+            } catch { warnings.append(.unreadKeys("the key '\(id)'", error)) }
+        }
         let since = try await firstTimes()
         let keys = Set(owners.keys).union(slots).union(files).union(retiredKeys.ids).map { id in
             let all = owners[id] ?? []
@@ -125,17 +125,20 @@ extension AuthorSession {
 }
 
 extension VaultFolder {
-    /// The keys in files of their own (``key(_:)``).
-    fileprivate func singleKeys() throws(VaultError) -> Set<KeyID> {
+    /// The keys that files of their own are named after (``key(_:)``).
+    fileprivate func singleKeyIDs() throws(VaultError) -> Set<KeyID> {
         guard try FileSystem.exists(replacedKeys) else { return [] }
-        let names = try Folder(opening: replacedKeys).names()
+        let names = try Folder(opening: replacedKeys).names().map { String(decoding: $0, as: UTF8.self) }
         return Set(
-            names.compactMap { bytes in
-                let name = String(decoding: bytes, as: UTF8.self)
-                guard name.hasSuffix(".jwks"), let id = try? KeyID(String(name.dropLast(5))),
-                    let ring = try? keys(in: key(id)).ring(), ring.ids == [id]
-                else { return nil }
-                return id
-            })
+            names.filter { $0.hasSuffix(".jwks") }.compactMap { name in try? KeyID(String(name.dropLast(5))) }
+        )
+    }
+}
+
+extension Finding {
+    fileprivate static func unreadKeys(_ what: String, _ error: VaultError) -> Finding {
+        .warning(
+            "unread-keys", "\(what) can't be listed: \(error.place): \(error.problem)", at: error.place,
+            remedy: error.remedy, hint: error.hint)
     }
 }

@@ -77,7 +77,7 @@ extension AuthorSession {
         var failure: VaultError?
         for listed in try listedVersions() where listed.team == nil {
             do throws(VaultError) {
-                _ = try await publisher.contentKey(of: listed.pack)
+                _ = try await publisher.keys.openers.contentKey(of: listed.pack)
                 return
             } catch {
                 // A source that does not answer now may have the key.
@@ -96,7 +96,7 @@ extension AuthorSession {
         var known: Set<[KeySlot]> = []
         for listed in try listedVersions() where listed.team == nil && isAsked(listed.pack) {
             guard known.insert(listed.pack.slots).inserted else { continue }
-            _ = try await publisher.contentKey(of: listed.pack)
+            _ = try await publisher.keys.openers.contentKey(of: listed.pack)
         }
     }
 }

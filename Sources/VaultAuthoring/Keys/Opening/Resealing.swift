@@ -235,7 +235,7 @@ private struct FreshContentKeys {
                 && !replaced.contains($0.contentKeyID)
         }
         let choice = try await ContentKeyChoice(
-            following: begun, keys: publisher.keys.openers(), sealingFor: recipients(of: pack))
+            following: begun, keys: publisher.keys.openers, sealingFor: recipients(of: pack))
         choices[isHeld, default: [:]][group] = choice
         return choice
     }
@@ -273,7 +273,7 @@ extension PackPublisher {
         _ old: PackManifest, as number: UInt64, under choice: ContentKeyChoice, compression: Compression?,
         after unfinished: [PackManifest], progress: (UInt64) -> Void
     ) async throws(VaultError) -> PackManifest {
-        let key = try await contentKey(of: old)
+        let key = try await keys.openers.contentKey(of: old)
         let (opened, hosted) = try await files.published(old, key: key)
         try await hosted?.fetch(Array(0..<Int(old.pieceCount)), of: opened)
         let scratch = try ScratchFolder(beside: vault.site)

@@ -75,7 +75,7 @@ struct PublishedNames {
             throw Self.damage("it does not have the key that makes the names", at: place)
         }
         do throws(VaultError) {
-            return try await keys.openers().contentKey(
+            return try await keys.openers.contentKey(
                 sealed.id, slots: sealed.slots, place: "the key of the names in \(place)")
         } catch {
             throw .aboutNameKey(error)
@@ -162,8 +162,7 @@ extension PackPublisher {
     }
 
     private func publishedNames(in pack: PackManifest) async throws(VaultError) -> PublishedNames {
-        let key = try await keys.openers().contentKey(
-            pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+        let key = try await keys.openers.contentKey(of: pack)
         let (file, hosted) = try await files.published(pack, key: key)
         return try await PublishedNames(in: pack, from: file, at: hosted)
     }
@@ -227,15 +226,13 @@ extension PackPublisher {
     ) async throws(VaultError) -> PackManifest {
         let key: ContentKey
         do throws(VaultError) {
-            key = try await keys.openers().contentKey(
-                table.contentKeyID, slots: table.slots, place: table.id.description)
+            key = try await keys.openers.contentKey(of: table)
         } catch {
             guard error.category == .key else { throw error }
             return table
         }
         if let known = tables.continued[table.sha256] {
-            let key = try await keys.openers().contentKey(
-                known.contentKeyID, slots: known.slots, place: known.id.description)
+            let key = try await keys.openers.contentKey(of: known)
             var next = known
             next.slots = try await slots(of: key, replacing: known.slots, forReadersOf: readable)
             return next
@@ -293,9 +290,8 @@ extension PackPublisher {
     ) async throws(VaultError) -> [KeySlot] {
         var slots = try await ContentKeyChoice.slots(of: key, for: keys.own)
         let readers = Set(readable.flatMap(\.slots).map(\.keyID)).subtracting(slots.map(\.keyID))
-        let openers = try keys.openers()
         for id in readers.sorted(by: { $0.description < $1.description }) {
-            if let reader = (try? await openers.keys(for: id))?.vaultKeys.first {
+            if let reader = (try? await keys.openers.keys(for: id))?.vaultKeys.first {
                 slots.append(try KeySlot(wrapping: key, under: reader))
             } else {
                 slots += earlier.filter { $0.keyID == id }

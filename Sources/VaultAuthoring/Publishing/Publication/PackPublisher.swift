@@ -141,7 +141,7 @@ struct PackPublisher {
         async throws(VaultError) -> ContentKeyChoice
     {
         try await ContentKeyChoice(
-            following: previous, keys: keys.openers(), sealingFor: keys.recipients(names))
+            following: previous, keys: keys.openers, sealingFor: keys.recipients(names))
     }
 
     /// A version of a source that stays listed, for the keys that another pack with its content key is sealed for.

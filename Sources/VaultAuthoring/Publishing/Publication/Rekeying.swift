@@ -110,7 +110,7 @@ extension PackPublisher {
             rekeyed.slots = slots
         } else {
             let key: ContentKey
-            do throws(VaultError) { key = try await contentKey(of: version) } catch {
+            do throws(VaultError) { key = try await keys.openers.contentKey(of: version) } catch {
                 guard error.category == .key else { throw error }
                 closed.note(version, error)
                 return version
@@ -126,12 +126,6 @@ extension PackPublisher {
         // The slots of one key are equal, those of another one with its ID differ. Their order does not count.
         if Set(rekeyed.slots) == Set(version.slots) { rekeyed.slots = version.slots }
         return rekeyed
-    }
-
-    /// Throws `.key` if no key here opens the version.
-    func contentKey(of version: PackManifest) async throws(VaultError) -> ContentKey {
-        try await keys.openers().contentKey(
-            version.contentKeyID, slots: version.slots, place: version.id.description)
     }
 }
 
