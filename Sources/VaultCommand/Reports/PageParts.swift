@@ -14,7 +14,7 @@ struct PageTable<Row> {
     let columns: [Column]
     let rows: [Row]
     /// The sentence about rows that are not shown, of which there are some.
-    var rest: (ArraySlice<Row>) -> String = { "\($0.count) more are not shown." }
+    var rest: (ArraySlice<Row>) -> String = { "Not shown: \($0.count.counting("row"))." }
 
     private static var rowLimit: Int { 200 }
 
