@@ -73,7 +73,9 @@ public struct FileMove: ~Copyable, Sendable {
             try Self.verifiedCopy(of: file, for: target, verify: verify)
                 .commit(permissions: permissions, replacing: false)
         }
-        _ = try optional(FileSystem.removeFile(source), ignoring: .missing)
+        do { try FileSystem.removeFile(source) } catch {
+            guard error.category == .missing else { throw error }
+        }
         try oldFolder.synchronize()
     }
 
