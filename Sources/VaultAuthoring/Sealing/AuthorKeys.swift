@@ -25,7 +25,7 @@ struct AuthorKeys: Sendable {
         let source = audiences.completing(own, of: nil)
         (self.audiences, self.retired) = (audiences, retired)
         openers = CombinedKeyProvider(
-            [source, try audiences.keys(of: audiences.all)] + audiences.files(of: retired.ids))
+            [source, try audiences.keys(of: audiences.all)] + (try audiences.files(of: retired.ids)))
         self.own = UnretiredKeyProvider(source, retired, replaced: audiences.replaced)
         var ring = KeyRing()
         var owners: [KeyID: [String?]] = [:]

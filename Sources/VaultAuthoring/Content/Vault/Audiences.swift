@@ -51,9 +51,9 @@ struct Audiences: Sendable {
 
     /// The files of single keys, of those that are there.
     func files(of ids: Set<KeyID>) throws(VaultError) -> [any KeyProvider] {
-        try ids.map(vault.key).filter { path throws(VaultError) in try FileSystem.exists(path) }.map {
-            vault.keys(in: $0)
-        }
+        try ids.map { id throws(VaultError) -> (any KeyProvider)? in
+            try FileSystem.exists(vault.key(id)) ? vault.keys(in: vault.key(id)) : nil
+        }.compactMap(\.self)
     }
 
     /// A source of an audience's keys, with those that are being replaced.

@@ -155,7 +155,7 @@ extension AuthorSession {
             try settings.setReplacedKeys(
                 replaced + ids.flatMap { id in owners.map { ReplacedKey(id, of: $0) } })
             try settings.write(to: vault.settings)
-        } else if settings.audiences.files(of: Set(ids)).count < ids.count {
+        } else if try settings.audiences.files(of: Set(ids)).count < ids.count {
             // The new key was made elsewhere.
             throw settings.audiences.newKeyMissing(of: audience)
         }
