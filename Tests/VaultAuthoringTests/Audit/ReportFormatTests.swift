@@ -156,7 +156,8 @@ import VaultSite
     @Test func rowsThatATableDoesNotShowAreCounted() {
         func text(_ count: Int) -> String {
             let columns = [PageTable<Int>.Column.number("Row") { "no. \($0)" }]
-            return PageTable(id: "rows", caption: "Rows", columns: columns, rows: Array(1...count)).markup.text
+            return PageTable(id: "rows", caption: "Rows", columns: columns, rows: Array(1...count)).markup
+                .text
         }
         #expect(text(200).contains("no. 200") && !text(200).contains("Not shown"))
         #expect(!text(202).contains("no. 201") && text(202).contains("Not shown: 2 rows."))
