@@ -149,6 +149,7 @@ import VaultFileSystem
         let updates = client.statusUpdates(for: one)
         _ = try await client.fetch()
         client.endStatusUpdates()
+        try await world.server.rest()
         #expect(world.server.packs.dropFirst(before).map(\.status) == [206, 200, 200, 200])
         var read = 0
         for await update in updates {

@@ -37,10 +37,11 @@ struct AuditTests {
         let host = try FaultServer(world.site) { request in
             request.path.contains("2.root.json") ? .bytes(page, length: page.count) : .file
         }
-        let port = try ListeningSocket().port
+        let nobody = try ListeningSocket()
+        nobody.stop()
         for (url, code, problem) in [
             (host.url, Int32(69), "a web page instead of the file"),
-            ("http://127.0.0.1:\(port)", 68, "can't reach 127.0.0.1"),
+            ("http://127.0.0.1:\(nobody.port)", 68, "can't reach 127.0.0.1"),
         ] {
             let audit = try await world.run("audit \(url) $TRUST")
             #expect(audit.exitCode == code && audit.errorText.contains(problem), "\(audit.errorText)")
