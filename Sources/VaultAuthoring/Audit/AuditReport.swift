@@ -164,10 +164,11 @@ extension VaultError {
         case "not-metadata":
             return with(problem: "it is not metadata: \(problem)", remedy: remedy, hint: hint)
         case "oversized-metadata", "mixed-metadata": return with(remedy: remedy, hint: hint)
+        case "missing-file", "wrong-file", "other-root": return with(hint: hint)
         default:
             guard isHostFailure else { return self }
             return VaultError(
-                .corrupt, problem, at: place, remedy: self.remedy,
+                .corrupt, problem, at: place, remedy: self.remedy, hint: code == "missing-root" ? hint : nil,
                 code: code == Finding.Code(category) ? nil : code)
         }
     }

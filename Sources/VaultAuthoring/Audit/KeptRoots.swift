@@ -64,5 +64,5 @@ struct KeptRoots {
         return root
     }
 
-    private static let remedy = "put the publisher's copy of it there again; a site keeps all its roots"
+    private static let remedy = "a site keeps all its roots: put the publisher's copy of it there again"
 }

@@ -210,7 +210,7 @@ public struct SiteAudit: Sendable {
             ).run(on: file, observe)
         } catch {
             var pack = AuditedPack(place: place, of: listing.pack)
-            pack.findings.append(Finding(error, at: place))
+            pack.findings.append(Finding(error.asDamage(in: site), at: place))
             return pack
         }
     }
@@ -257,7 +257,7 @@ public struct SiteAudit: Sendable {
             try target.verify(try await open(target, at: location, observe), at: place)
             return [sound(place)]
         } catch {
-            return [Finding(error, at: place)]
+            return [Finding(error.asDamage(in: site), at: place)]
         }
     }
 

@@ -178,7 +178,8 @@ extension SiteMirror {
         return error.with(
             .untrusted,
             remedy:
-                "copy a host that has the newest state; if a file of the copy is damaged, run 'repair' on it")
+                "copy a host that has the newest state; if a file of the copy is damaged, repair it from there",
+            hint: .repairingSite(folder: folder.string))
     }
 
     private func pin() throws(VaultError) -> VerifiedRoot {
