@@ -164,7 +164,7 @@ extension VaultError {
         case "not-metadata":
             return with(problem: "it is not metadata: \(problem)", remedy: remedy, hint: hint)
         case "oversized-metadata", "mixed-metadata": return with(remedy: remedy, hint: hint)
-        case "missing-file", "wrong-file", "other-root": return with(hint: hint)
+        case "missing-file", "wrong-file": return with(hint: hint)
         default:
             guard isHostFailure else { return self }
             return VaultError(
