@@ -2,8 +2,8 @@ import SealedPack
 import Synchronization
 import VaultBase
 
-/// Superseded versions that a run keeps until its downloads have reused their pieces: of a file that moved to another pack of a
-/// resource tree nothing else has them. Only this process knows these versions. If it is killed, recovery finds its mark and removes them.
+/// Superseded versions that a run keeps until its downloads have reused their pieces: if a file moved to another pack of a resource tree,
+/// only the superseded version has them. Only this process knows these versions. If it is killed, recovery finds its mark and removes them.
 final class KeptVersions: Sendable {
     private struct State {
         /// The packs that are still to be downloaded, by their content key.

@@ -18,7 +18,7 @@ extension PackStager {
                 let file = try PackFile(opening: path, as: loaded.pack)
                 if try await file.check(progress: { report($0) }).isSound { return nil }
                 return VaultError(
-                    .corrupt, "pieces of it are damaged", at: loaded.pack.id.description, remedy: "repair it")
+                    .corrupt, "a part of it is damaged", at: loaded.pack.id.description, remedy: "repair it")
             case .opened:
                 let key = try await contentKey(of: loaded.pack)
                 let tailFile = try PackFile(opening: store.layout.tailFile(of: loaded.pack), as: loaded.pack)

@@ -20,7 +20,8 @@ extension PackStager {
         let others = try records.waitingIDs().filter { !found.contains($0) }
         if let ids {
             found.formUnion(others)
-            return ids.filter(found.contains)
+            // Each once, also one that was named twice.
+            return ids.filter { found.remove($0) != nil }
         }
         guard let storedView else {
             // None of them can be opened, for one reason: a few are enough to report it.

@@ -22,7 +22,7 @@ struct StagingRun: Sendable {
         var awaitedPack: PackID?
     }
 
-    /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
+    /// - Returns: the outcome of every pack that something was done with, in the order of the plan, after those of refused sets.
     func run(_ plan: Plan, _ offers: [LocatedPack], on trigger: PlanTrigger) async throws(VaultError)
         -> [Outcome]
     {
@@ -81,7 +81,7 @@ struct StagingRun: Sendable {
         defer { withExtendedLifetime(workMark) {} }
         // Clear the removed flag once, before work starts: a removal during the run must win.
         let requested = tasks.filter(\.isRequested).map(\.id)
-        let names = requested.isEmpty ? nil : try? StoredNames(of: stager.store)
+        let names = requested.isEmpty ? nil : try StoredNames(of: stager.store)
         // Also under its other IDs, by which the site may list it again.
         for id in requested.flatMap({ [$0] + (names?.otherIDs(of: $0) ?? []) }) {
             let isRemoved = (try? stager.store.records.record(of: id).isRemoved) == true
@@ -226,7 +226,7 @@ struct StagingRun: Sendable {
 }
 
 extension PackStager {
-    /// Cancel, pause, busy and a missing key are not failures, nor is a network that may bring no more.
+    /// Not recorded: cancelled, paused and busy work, a missing key, and a metered allowance that is used up.
     func recordFailure(_ error: VaultError, of task: StagingTask) async {
         let isAwaitingKey = task.offer == nil && error.category == .key
         guard error.concernsOnePack, !isAwaitingKey, error.category != .limit else { return }
@@ -247,7 +247,7 @@ struct StagingTask: Sendable {
     let offer: LocatedPack?
     /// Whether the app asks for it: then it is staged even if it was removed.
     var isRequested = false
-    /// What it needs of the network: what waits only needs to be opened.
+    /// What it needs of the network; a waiting pack needs none.
     var need = NetworkNeed.anyNetwork
     /// Whether others wait for it, or it waits for others.
     var precedence = DownloadPrecedence.independent
@@ -261,7 +261,8 @@ extension StagingRun {
     func unlock(
         _ ids: [PackID]
     ) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
-        let outcomes = try await run(ids.map { StagingTask(id: $0, offer: nil, needsKey: true) })
+        let outcomes = try await run(
+            ids.map { StagingTask(id: $0, offer: nil, need: .noNetwork, needsKey: true) })
         var loaded: [PackID] = []
         var firstError: VaultError?
         for outcome in outcomes {

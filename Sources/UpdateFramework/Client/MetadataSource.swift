@@ -22,6 +22,10 @@ extension MetadataSource {
     ) async throws(VaultError) -> UnverifiedMetadata? {
         let name = role.hostedName(version: version)
         guard let bytes = try await metadata(named: name, limit: role.sizeLimit) else { return nil }
+        // A source of the app's own may ignore the limit.
+        guard bytes.count <= role.sizeLimit else {
+            throw .oversized(limit: role.sizeLimit, at: place(of: name))
+        }
         return try UnverifiedMetadata(parsing: bytes, as: role, place: place(of: name))
     }
 

@@ -18,20 +18,17 @@ extension TrustChain {
         _ source: any MetadataSource, pinnedRoot: VerifiedRoot?, now: UTCTime, notBefore trust: InitialTrust
     ) async throws(VaultError) -> TrustChain {
         let first = MetadataRole.root.hostedName(version: 1)
-        let limit = MetadataRole.root.sizeLimit
         let pinned: VerifiedRoot
         if let pinnedRoot {
             pinned = pinnedRoot
         } else {
-            guard let bytes = try await source.metadata(named: first, limit: limit) else {
+            guard let root = try await source.metadata(of: .root, version: 1) else {
                 throw VaultError(
                     .unavailable, "the site's first root is missing", at: source.place(of: first),
                     remedy: "check the URL or path; a site keeps all its roots, a team's own site has none",
                     code: "missing-root")
             }
-            guard bytes.count <= limit else { throw .oversized(limit: limit, at: first) }
-            pinned = try VerifiedRoot(
-                pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: first))
+            pinned = try VerifiedRoot(pinning: root)
         }
         let workflow = TrustWorkflow(source: source, storage: trust, now: now)
         guard let roots = try await workflow.newestRoot(after: RootChain(from: pinned)),

@@ -32,7 +32,7 @@ public struct MetadataKey: Sendable, Hashable {
         case ("ed25519", "ed25519"):
             guard let raw = Hexadecimal.decode(text) else { return nil }
             return Ed25519PublicKey(raw: raw.span).map { VerifyingKey($0) }
-        // Tools write either name (specification before and since 1.0.29).
+        // Tools write either name: specification 1.0.32 renamed the key type.
         case ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"), ("ecdsa", "ecdsa-sha2-nistp256"):
             expected = .ecdsaP256SHA256
         case ("rsa", "rsassa-pss-sha256"): expected = .rsaPSSSHA256

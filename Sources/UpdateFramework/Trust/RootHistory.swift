@@ -1,40 +1,42 @@
 public import VaultBase
 import VaultCrypto
 
-/// A site's roots from a given one on, each verified by the signatures of its predecessor.
+/// A site's roots from `1.root.json` on, each verified by the signatures of its predecessor.
 public struct RootHistory: Sendable {
     /// The maximum number of roots that are read at once, also by a client; a daily change of the root reaches it after about three years.
     public static let limit = 1024
 
     public let roots: [VerifiedRoot]
 
+    /// Nil when the first root is missing.
+    ///
     /// - Parameter last: the version to read up to; nil reads all.
     /// - Throws: `untrusted` for a root that its predecessor did not sign, `unavailable` when one before `last` is
     ///   missing.
-    public init(
-        in source: any MetadataSource, from first: VerifiedRoot, upTo last: Int64? = nil
-    ) async throws(VaultError) {
-        var newest = first
-        var roots = [first]
+    public init?(fromFirstRootOf source: any MetadataSource, upTo last: Int64? = nil) async throws(VaultError)
+    {
+        guard let first = try await source.metadata(of: .root, version: 1) else { return nil }
+        var newest = try VerifiedRoot(pinning: first)
+        var roots = [newest]
         while newest.version < last ?? .max, roots.count < Self.limit {
             guard let next = try await source.metadata(of: .root, version: newest.version + 1) else {
                 guard last != nil else { break }
-                let name = MetadataRole.root.hostedName(version: newest.version + 1)
-                throw VaultError(
-                    .unavailable, "the host does not have it", at: source.place(of: name),
-                    remedy: "upload it again; a site always keeps all its roots")
+                throw .missingRoot(newest.version + 1, in: source)
             }
             newest = try newest.successor(verifying: next)
             roots.append(newest)
         }
         self.roots = roots
     }
+}
 
-    /// Begins with the site's own `1.root.json`. Nil when that is missing.
-    public init?(fromFirstRootOf source: any MetadataSource, upTo last: Int64? = nil) async throws(VaultError)
-    {
-        guard let first = try await source.metadata(of: .root, version: 1) else { return nil }
-        try await self.init(in: source, from: VerifiedRoot(pinning: first), upTo: last)
+extension VaultError {
+    /// A root that a site must keep.
+    public static func missingRoot(_ version: Int64, in source: any MetadataSource) -> VaultError {
+        VaultError(
+            .unavailable, "this root of the site is missing",
+            at: source.place(of: MetadataRole.root.hostedName(version: version)),
+            remedy: "a site keeps all its roots: put the publisher's copy of it there again")
     }
 }
 

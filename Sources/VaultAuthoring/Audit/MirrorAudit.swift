@@ -23,7 +23,7 @@ struct MirrorAudit {
         }
         var findings = found.refusals.map { Finding($0.error.asDamage(in: mirror)) }
         findings += age(of: found)
-        findings += await otherMetadata(than: found)
+        findings += otherMetadata(than: found)
         return findings + (await presence(of: found.hostedRecords, in: found.chain))
     }
 
@@ -50,10 +50,6 @@ struct MirrorAudit {
         var findings: [Finding] = []
         var failures = 0
         for target in targets {
-            let found = await presence(of: target, in: chain)
-            findings += found
-            let hasFailed = found.compactMap(\.error).contains(where: RetryPolicy.isWorthRetrying)
-            failures = hasFailed ? failures + 1 : 0
             guard failures < RetryPolicy().attempts else {
                 findings.append(
                     Finding(
@@ -62,20 +58,20 @@ struct MirrorAudit {
                         remedy: "compare it again once it answers"))
                 break
             }
+            let found = await presence(of: target, in: chain)
+            findings += found
+            let hasFailed = found.compactMap(\.error).contains(where: RetryPolicy.isWorthRetrying)
+            failures = hasFailed ? failures + 1 : 0
         }
         return findings
     }
 
+    /// The roots count first: a newer one may have replaced the keys of the timestamp.
     private func age(of found: TargetTree) -> [Finding] {
+        let (ourRoot, theirRoot) = (tree.chain.root.version, found.chain.root.version)
+        if theirRoot < ourRoot { return [behind("root", theirRoot, ourRoot)] }
         let (ours, theirs) = (tree.chain.timestamp, found.chain.timestamp)
-        if theirs.version < ours.version {
-            return [
-                .warning(
-                    "mirror-behind",
-                    "it has timestamp version \(theirs.version), and the site \(ours.version): clients that know the newer one refuse it, others learn of the update late",
-                    at: place, remedy: "copy the site to it again")
-            ]
-        }
+        if theirs.version < ours.version { return [behind("timestamp", theirs.version, ours.version)] }
         if theirs.version > ours.version {
             return [.mirrorAhead(theirs.version, of: ours.version, at: place)]
         }
@@ -83,8 +79,15 @@ struct MirrorAudit {
             ? [] : [differing(MetadataRole.timestamp.fileName, "timestamp version \(ours.version)")]
     }
 
+    private func behind(_ role: String, _ theirs: Int64, _ ours: Int64) -> Finding {
+        .warning(
+            "mirror-behind",
+            "it has \(role) version \(theirs), and the site \(ours): clients that know the newer one may refuse it, others learn of the update late",
+            at: place, remedy: "copy the site to it again")
+    }
+
     /// Files that both list under one number.
-    private func otherMetadata(than found: TargetTree) async -> [Finding] {
+    private func otherMetadata(than found: TargetTree) -> [Finding] {
         let theirs = Dictionary(
             documents(of: found).map { ($0.hostedName, $0.bytes) }, uniquingKeysWith: { first, _ in first })
         return documents(of: tree).filter { theirs[$0.hostedName] ?? $0.bytes != $0.bytes }.map {
@@ -93,13 +96,13 @@ struct MirrorAudit {
     }
 
     private func documents(of tree: TargetTree) -> [MetadataDocument] {
-        [tree.chain.root.document, tree.chain.snapshot.document] + tree.targetsRoles.map(\.document)
+        [tree.chain.root.document] + tree.numberedDocuments
     }
 
     private func differing(_ name: String, _ what: String) -> Finding {
         Finding(
             .error(.untrusted), "mirror-differs",
-            "it has other bytes as \(what) than the site: clients of one may refuse the other",
+            "its \(what) has other bytes than the site's: clients of one may refuse the other",
             at: mirror.place(of: name),
             remedy: "find out which one is the publisher's, and copy that one again")
     }

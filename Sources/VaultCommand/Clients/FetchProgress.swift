@@ -250,6 +250,6 @@ struct UpdatePrinter: ~Copyable {
             Console.note("skipped  \(pack.path): \(pack.reason)")
         }
         let rest = skipped.count - Self.skippedLimit
-        if rest > 0 { Console.note("skipped  \(rest) more packs that this release can't read") }
+        if rest > 0 { Console.note("skipped  \(rest.counting("more pack")) that this release can't read") }
     }
 }

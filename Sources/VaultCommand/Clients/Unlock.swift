@@ -37,11 +37,13 @@ struct Unlock: LongCommand {
     @Flag(help: "Print JSON: what was loaded, and what the store holds afterwards, as 'status' does.")
     var json = false
 
-    @Option(help: ArgumentHelp("How long to wait for the key to come.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to wait for the key.", valueName: "seconds"))
     var wait: Double = 0
 
     func validate() throws {
-        if !(wait >= 0 && wait < 1e9) { throw ValidationError("--wait takes seconds, 0 or more") }
+        if !(wait >= 0 && wait < 1e9) {
+            throw ValidationError("--wait takes seconds, from 0 to below 1000000000")
+        }
     }
 
     func run() async throws {

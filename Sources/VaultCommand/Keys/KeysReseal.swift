@@ -69,7 +69,7 @@ extension ResealingReport: Report {
     }
 
     fileprivate var cost: String {
-        "sealed again: \(packs.count.counting("version")); clients download about \(Bar.size(download)), and the next upload is \(Bar.size(upload))"
+        "sealed again: \(packs.count.counting("version")); clients download about \(Bar.size(download)), and the next upload is about \(Bar.size(upload))"
     }
 
     fileprivate func answer(asJSON isJSON: Bool, isDryRun: Bool) {

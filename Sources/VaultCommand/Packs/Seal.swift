@@ -106,7 +106,7 @@ struct Seal: LongCommand {
         let source = try openSource(beside: pack)
         let bar = ProgressBar()
         defer { bar.finish() }
-        let show = bar.begin("sealing", of: source.folder.entries.reduce(0) { $0 + $1.size })
+        let show = bar.begin("sealing", of: source.folder.entries.saturatingSum(\.size))
         return try await target.run(order, source.folder, progress: show)
     }
 
@@ -116,7 +116,7 @@ struct Seal: LongCommand {
         let source = try openSource(beside: manifest)
         let bar = ProgressBar()
         defer { bar.finish() }
-        let show = bar.begin("sealing", of: source.folder.entries.reduce(0) { $0 + $1.size })
+        let show = bar.begin("sealing", of: source.folder.entries.saturatingSum(\.size))
         let output = OpenFileReference(try StandardStreams.output())
         let result = try await order.seal(source.folder, into: output, progress: show)
         try DurableFile.write(

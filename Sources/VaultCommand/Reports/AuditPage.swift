@@ -96,7 +96,9 @@ struct AuditPage {
                 ).markup
             }
             if damaged.count > Self.mapLimit {
-                Markup("p") { "\(damaged.count - Self.mapLimit) more packs have damaged pieces." }
+                Markup("p") {
+                    "Damage in \((damaged.count - Self.mapLimit).counting("more pack")) is not shown."
+                }
             }
         }
     }

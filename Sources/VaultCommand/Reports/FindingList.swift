@@ -16,7 +16,9 @@ struct FindingList {
             for (number, group) in groups.prefix(Self.limit).enumerated() { card(group, number) }
         }
         if groups.count > Self.limit {
-            Markup("p") { "\(groups.count - Self.limit) more kinds of findings are in the JSON." }
+            Markup("p") {
+                "Not shown: \((groups.count - Self.limit).counting("more kind")). --json lists all findings."
+            }
         }
     }
 
@@ -58,7 +60,9 @@ struct FindingList {
                             Markup("summary") { "\(rest.count) more" }
                             Self.places(of: rest.prefix(Self.placeLimit))
                             if rest.count > Self.placeLimit {
-                                Markup("p") { "\(rest.count - Self.placeLimit) more are in the JSON." }
+                                Markup("p") {
+                                    "Not shown: \((rest.count - Self.placeLimit).counting("more place")). --json lists all."
+                                }
                             }
                         }
                     }

@@ -59,7 +59,7 @@ final class ProgressBar {
 }
 
 /// The progress of work in bytes: in all, left by an earlier run, and done now.
-struct ByteProgress: Equatable {
+struct ByteProgress {
     /// 0 when it is not known.
     var total: UInt64
     /// Done before this run: not counted for its rate.

@@ -25,7 +25,7 @@ protocol LongCommand: AsyncParsableCommand {
 }
 
 /// What is being done, and to which packs.
-struct Activity: Equatable {
+struct Activity {
     /// Such as "sealing".
     let name: String
     /// The one pack, or file of a pack, that it is about.
@@ -67,10 +67,8 @@ enum ProgressOutput {
 
     /// Writes a line of progress, unless one was just written.
     ///
-    /// - Parameters:
-    ///   - measure: nil if the bytes are not counted.
-    ///   - fraction: of the whole run; nil if it is not known.
-    static func show(_ activity: Activity, _ measure: ByteProgress?, fraction: Double?) {
+    /// - Parameter fraction: of the whole run; nil if it is not known.
+    static func show(_ activity: Activity, _ measure: ByteProgress, fraction: Double?) {
         state.withLock { state in
             guard state.form == .json else { return }
             // 1 is the end, which only the last line reports.
@@ -80,8 +78,8 @@ enum ProgressOutput {
             var line: JSONObject = ["activity": .string(activity.name)]
             line["pack"] = activity.pack.map { .string($0) }
             line["packs"] = activity.packCount.map { .number($0) }
-            line["bytes"] = measure.map { .number($0.done) }
-            if let total = measure?.total, total > 0 { line["total"] = .number(total) }
+            line["bytes"] = .number(measure.done)
+            if measure.total > 0 { line["total"] = .number(measure.total) }
             write(line, fraction: state.fraction)
         }
     }

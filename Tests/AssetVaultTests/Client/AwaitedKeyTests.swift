@@ -41,6 +41,15 @@ import Testing
         #expect(try await fixed.store.contents(of: path, in: one) == World.one)
     }
 
+    /// What waits is here.
+    @Test func aKeyThatComesWhereNoNetworkIsAllowed() async throws {
+        let client = try client(nil)
+        _ = try await client.fetch()
+        client.network = .none
+        #expect(try await client.unlock(with: world.place.keys) == [one])
+        #expect(try await client.store.contents(of: path, in: one) == World.one)
+    }
+
     @Test func noKey() async throws {
         let client = try client(nil)
         let report = try await client.fetch()

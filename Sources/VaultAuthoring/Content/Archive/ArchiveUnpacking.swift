@@ -20,7 +20,8 @@ public enum ArchiveUnpacking {
     ///
     /// - Parameter filter: Selects the files of the result; every entry is unpacked and checked.
     /// - Returns: The unpacked folder, scanned.
-    /// - Throws: `.corrupt`, naming the entry, `.missing` if there is no such file, `.io`, also beyond the limit.
+    /// - Throws: `.corrupt`, naming the entry, `.missing` if there is no such file, `.limit` for more than it may
+    ///   unpack to, `.io`.
     @discardableResult
     public static func unpack(
         _ archive: FilePath, into folder: FilePath, filter: SourceFilter = .all,
@@ -35,7 +36,8 @@ public enum ArchiveUnpacking {
     ///
     /// - Parameter filter: Selects the files of the result; every entry is unpacked and checked.
     /// - Returns: The unpacked folder, scanned.
-    /// - Throws: `.corrupt`, naming the entry, `.usage` for zip and 7z, which need a file, `.io`.
+    /// - Throws: `.corrupt`, naming the entry, `.usage` for zip and 7z, which need a file, `.limit` for more
+    ///   than it may unpack to, `.io`.
     @discardableResult
     public static func unpack(
         stream: consuming OpenFile, into folder: FilePath, filter: SourceFilter = .all,

@@ -42,7 +42,7 @@ final class UnpackedByteCounter {
         self.limit = limit
     }
 
-    /// Counts bytes before they are written, and those of holes, which are sealed as zeros. Throws `.io` beyond the
+    /// Counts bytes before they are written, and those of holes, which are sealed as zeros. Throws `.limit` beyond the
     /// limit.
     func add(_ bytes: Int64) throws(VaultError) {
         let (sum, overflows) = count.addingReportingOverflow(UInt64(clamping: bytes))

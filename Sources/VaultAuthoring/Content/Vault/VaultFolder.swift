@@ -105,10 +105,7 @@ extension RootHistory {
         of source: any MetadataSource, through known: [VerifiedRoot], upTo last: Int64? = nil
     ) async throws(VaultError) {
         guard let history = try await RootHistory(fromFirstRootOf: source, upTo: last) else {
-            throw VaultError(
-                .unavailable, "the host does not have it",
-                at: source.place(of: MetadataRole.root.hostedName(version: 1)),
-                remedy: "upload it again; a site always keeps all its roots")
+            throw .missingRoot(1, in: source)
         }
         for known in known where !history.roots.contains(where: { $0.digest == known.digest }) {
             throw VaultError(

@@ -43,7 +43,9 @@ public struct Resealing: Sendable {
                 let publisher = try await PackPublisher(for: session)
                 var keys = try FreshContentKeys(of: plan, in: session, by: publisher)
                 for old in plan.old { _ = try await keys.choice(for: old) }
-                return plan.report
+                var report = plan.report
+                report.warnings += keys.warnings
+                return report
             }
             onStart(plan.report)
             return try await session.reseal(plan, into: output, observe)
@@ -62,8 +64,8 @@ public struct ResealingReport: Sendable {
         public let earlier: UInt64
         /// The version that takes its place.
         public internal(set) var version: UInt64
-        /// In bytes.
-        public let length: UInt64
+        /// In bytes; before it is sealed, of the earlier version.
+        public internal(set) var length: UInt64
         /// All that list it.
         public let channels: [Channel]
     }
@@ -128,7 +130,7 @@ private struct ResealingPlan {
             guard !found.isEmpty else {
                 throw VaultError(
                     .missing, "no channel lists a pack or a resource tree with this ID", at: id.description,
-                    remedy: "name what is published"
+                    remedy: "give the ID of a pack or a resource tree that a channel lists"
                 ).suggesting(id.description, among: settings.sources.map(\.id.description))
             }
             if let member = found.first(where: { listed.contains($0.id) && $0.offer.family != nil }) {
@@ -153,7 +155,9 @@ private struct ResealingPlan {
         ]
     }
 
-    mutating func note(_ pack: PackManifest, at index: Int) { report.packs[index].version = pack.version }
+    mutating func note(_ pack: PackManifest, at index: Int) {
+        (report.packs[index].version, report.packs[index].length) = (pack.version, pack.length)
+    }
 }
 
 extension AuthorSession {
@@ -208,7 +212,7 @@ private struct FreshContentKeys {
     let unfinished: [PackManifest]
     private let replaced: Set<ContentKeyID>
     private let declared: Recipients
-    /// A held version shares no key with open ones.
+    /// By whether a version is held, then by pack or tree: a held version shares no key with open ones.
     private var choices: [Bool: [PackID: ContentKeyChoice]] = [:]
     private(set) var warnings: [Finding] = []
 

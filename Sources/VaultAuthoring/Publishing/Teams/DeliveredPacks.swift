@@ -49,8 +49,16 @@ extension TeamDelivery {
         if isHosted(record) { return false }
         for path in [output, vault.targets].map({ $0.appending(record.hostedPath) }) {
             guard let size = try FileSystem.status(of: path)?.size else { continue }
-            // Its name holds its digest: with another length the record is wrong.
-            guard size == record.length else { throw Self.anotherFile(at: deliveredPath(of: record)) }
+            guard size == record.length else {
+                // Its name has its digest: if that is right, the record is wrong.
+                if try OpenFile(reading: path).hasContent(length: size, record.hashes.sha256) {
+                    throw Self.anotherFile(at: deliveredPath(of: record))
+                }
+                throw VaultError(
+                    .corrupt, "it has \(size) bytes, not \(record.length)", at: path.string,
+                    remedy: "repair the site from a host of it",
+                    hint: .repairingSite(folder: vault.site.string))
+            }
             return false
         }
         return true
@@ -111,7 +119,7 @@ extension VerifiedTargets {
         "_type", "spec_version", "version", "expires", "targets", "delegations", MetadataDraft.roleMember,
     ]
 
-    /// Throws `untrusted` for large members that a team may not list.
+    /// Throws `untrusted` where the members that this release does not know are too large.
     func requireKnownMembers(at place: String) throws(VaultError) {
         var unknown = json
         for name in Self.knownMembers { unknown[name] = nil }
