@@ -130,7 +130,7 @@ public struct DownloaderBudget: Sendable {
 
 /// The result of a downloader's run.
 public struct DownloaderReport: Sendable {
-    /// In the order in which they were planned. Packs without enough time have failed with `.busy`.
+    /// In the order in which they were planned, then those that were tried again. Packs without enough time have failed with `.busy`.
     public private(set) var packs: [(id: PackID, result: Result<PackState, VaultError>)]
     /// Downloads that the limits forbid, and roles of the site that failed verification.
     public private(set) var refusals: [VaultError]

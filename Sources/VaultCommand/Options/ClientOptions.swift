@@ -159,7 +159,7 @@ struct TimeOption: ParsableArguments {
 
     func validate() throws {
         if let seconds, !(seconds > 0 && seconds < 1e9) {
-            throw ValidationError("--time takes seconds, more than 0")
+            throw ValidationError("--time takes seconds, more than 0 and below 1000000000")
         }
     }
 }

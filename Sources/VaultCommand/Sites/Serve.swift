@@ -51,7 +51,7 @@ struct Serve: AsyncParsableCommand {
     func validate() throws {
         if !(0...1).contains(errorRate) { throw ValidationError("--error-rate takes a number from 0 to 1") }
         if let offlineAfter, !(offlineAfter >= 0 && offlineAfter < 1e9) {
-            throw ValidationError("--offline-after takes seconds, 0 or more")
+            throw ValidationError("--offline-after takes seconds, from 0 to below 1000000000")
         }
         if throttle?.bytes == 0 { throw ValidationError("--throttle takes 1 byte a second or more") }
     }
