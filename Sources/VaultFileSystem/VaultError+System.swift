@@ -32,6 +32,9 @@ extension VaultError {
     /// Whether it could not be looked at because too many files are open: that says nothing about what is there.
     package var isOpenFileLimit: Bool { code == Self.openFileLimit }
 
+    /// Whether a key could not be read as storage failed: it may be there.
+    package var isUnreadKey: Bool { category == .key && (code == Finding.Code(.io) || isOpenFileLimit) }
+
     private static let openFileLimit: Finding.Code = "open-file-limit"
 
     private static func meaning(of code: Int32, _ purpose: Purpose) -> (Category, String, String) {

@@ -9,6 +9,11 @@ extension MetadataFolder {
         else { return nil }
         return try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
     }
+
+    /// The same; nil also where it is not metadata. An I/O error is thrown: a file that can't be read now may be sound.
+    public func parsableMetadata(in file: MetadataFileName) throws(VaultError) -> UnverifiedMetadata? {
+        try optional(metadata(in: file), ignoring: .untrusted, .corrupt)
+    }
 }
 
 extension MetadataDocument {

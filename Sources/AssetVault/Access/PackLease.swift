@@ -39,7 +39,7 @@ final class PackLease: Sendable {
                     remedy: "remove it and fetch the pack again")
             }
             if let staged = try StagedVersion(version, in: home) {
-                let isLocked = staged.tryLock(exclusive: false)
+                let isLocked = try? staged.tryLock(exclusive: false)
                 // It may have been removed, or even replaced, before it was locked.
                 if isLocked != false, try staged.isStill(version, in: home) {
                     return PackLease(

@@ -102,11 +102,11 @@ enum StagedVersion: ~Copyable, Sendable {
         }
     }
 
-    /// Nil where the file system has no locks.
-    func tryLock(exclusive: Bool) -> Bool? {
+    /// False where another process has it. Throws where the file system has no locks.
+    func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
         switch self {
-        case .tree(let folder): try? folder.tryLock(exclusive: exclusive)
-        case .pack(let file): try? file.tryLock(exclusive: exclusive)
+        case .tree(let folder): try folder.tryLock(exclusive: exclusive)
+        case .pack(let file): try file.tryLock(exclusive: exclusive)
         }
     }
 

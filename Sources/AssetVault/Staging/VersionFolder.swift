@@ -156,7 +156,7 @@ struct VersionFolder: ~Copyable {
         where VersionName(ofEntry: name)?.arrivingTree == name && !left.contains(name) {
             // Locked until it is gone, so that no process takes it up meanwhile.
             guard let tree = try usable(folder.openFolder(name)) else { continue }
-            if (try? tree.tryLock(exclusive: true)) == false {
+            if try !tree.tryLock(exclusive: true) {
                 left.insert(name)
             } else {
                 try folder.discardTree(name)
@@ -178,8 +178,7 @@ struct VersionFolder: ~Copyable {
             try body()
             return true
         }
-        // Without locks in the file system no reader can hold a version.
-        guard version.tryLock(exclusive: true) ?? true else { return false }
+        guard try version.tryLock(exclusive: true) else { return false }
         defer { version.unlock() }
         try body()
         return true
@@ -189,12 +188,12 @@ struct VersionFolder: ~Copyable {
     func isHeld(_ name: String) throws(VaultError) -> Bool {
         guard let found = try folder.status(of: name) else { return false }
         if found.kind == .folder {
-            let tree = try usable(folder.openFolder(name))
-            return (try? tree?.tryLock(exclusive: true)) == false
+            guard let tree = try usable(folder.openFolder(name)) else { return false }
+            return try !tree.tryLock(exclusive: true)
         }
         // A link, for example, or removed meanwhile.
         let file = try optional(StagedVersion.lockableFile(name, in: folder), ignoring: .corrupt, .missing)
-        // Without locks in the file system no reader can hold a version.
-        return (try? file?.tryLock(exclusive: true)) == false
+        guard let file else { return false }
+        return try !file.tryLock(exclusive: true)
     }
 }

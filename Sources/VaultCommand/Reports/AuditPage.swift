@@ -10,7 +10,6 @@ struct AuditPage {
     let run: AuditRun
 
     private var report: AuditReport { run.report }
-    /// Of tables.
     private static let mapLimit = 50
 
     var page: Page {

@@ -290,14 +290,16 @@ extension VaultError {
             remedy: "check that it is the key ring")
     }
 
-    /// Changes the category of file system errors to `key`.
+    /// Changes the category of file system errors to `key`; see ``VaultError/isUnreadKey``.
     static func aboutKeys<Value: ~Copyable>(_ body: () throws(VaultError) -> Value) throws(VaultError)
         -> Value
     {
         do throws(VaultError) {
             return try body()
         } catch {
-            throw VaultError(.key, error.problem, at: error.place, remedy: error.remedy, hint: error.hint)
+            throw VaultError(
+                .key, error.problem, at: error.place, remedy: error.remedy, hint: error.hint,
+                code: error.isStorageFailure ? error.code : nil)
         }
     }
 }

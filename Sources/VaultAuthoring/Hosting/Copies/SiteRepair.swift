@@ -190,17 +190,19 @@ extension SiteRepair {
         }
         let names = Set(current.map(\.hostedName))
         for file in try own.versions() where !names.contains(file.hostedName) {
-            guard let role = file.role, role != .root, role.topLevel != nil || OwnRoles.contains(role),
-                let found = try? await metadata.metadata(named: file.hostedName, limit: role.sizeLimit)
-            else { continue }
-            if metadata.isSound(found, named: file.hostedName) {
+            guard let role = file.role, role != .root, role.topLevel != nil || OwnRoles.contains(role) else {
+                continue
+            }
+            let found = try? await metadata.metadata(named: file.hostedName, limit: role.sizeLimit)
+            if let found, metadata.isSound(found, named: file.hostedName) {
                 try write(found, file.hostedName)
-            } else if metadata.hasAllRoots {
+            } else if found == nil || metadata.hasAllRoots {
+                // It may have been pruned meanwhile.
+                guard try FileSystem.status(of: own.path.appending(file.hostedName)) != nil else { continue }
                 report.failures.append(
                     VaultError(
                         .corrupt, "earlier metadata is damaged, and the mirror has no sound copy of it",
-                        at: own.place(of: file.hostedName),
-                        remedy: "put the publisher's copy of it there, or prune it", hint: .pruning,
+                        at: own.place(of: file.hostedName), remedy: "put the publisher's copy of it there",
                         code: "damaged"))
             }
         }

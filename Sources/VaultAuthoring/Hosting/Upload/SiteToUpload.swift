@@ -221,7 +221,7 @@ extension SiteToUpload {
         for file in try local.versions() {
             guard let role = file.role, role != .root, file.version < newest[file.unversionedName] ?? .max,
                 file.version > seenVersion(of: role),
-                let found = try? local.metadata(in: file), found.document.version == file.version,
+                let found = try local.parsableMetadata(in: file), found.document.version == file.version,
                 isSigned(found), !hidesNames || (try? found.showsNames) == false
             else { continue }
             files.append(file)
@@ -284,7 +284,7 @@ extension SiteToUpload {
         let signers = PackSigners(under: roots, of: tree)
         for file in earlierMetadata.sorted(by: { $0.version > $1.version })
         where file.role?.type == .targets {
-            guard let found = try? local.metadata(in: file) else { continue }
+            guard let found = try local.parsableMetadata(in: file) else { continue }
             for record in try found.records where signers.authorize(record, in: found) {
                 try add(record, isCurrent: false)
             }

@@ -17,7 +17,12 @@ struct EarlierListings {
 
     init(in folder: MetadataFolder, of tree: TargetTree) async {
         // Without versions in the names nothing is kept.
-        guard tree.chain.root.usesConsistentSnapshots, let files = try? folder.versions() else { return }
+        guard tree.chain.root.usesConsistentSnapshots else { return }
+        let files: [MetadataFileName]
+        do throws(VaultError) { files = try folder.versions() } catch {
+            findings.append(Finding(error))
+            return
+        }
         // The roots from the first one on, if they lead to the one that was verified; else that one alone.
         let roots = (try? await RootHistory(fromFirstRootOf: folder)?.roots) ?? []
         let isComplete = roots.contains { $0.digest == tree.chain.root.digest }
@@ -39,7 +44,7 @@ struct EarlierListings {
                     .damaged(
                         "earlier metadata that can't be read: \(error.problem)",
                         at: folder.place(of: file.hostedName),
-                        remedy: "put the publisher's copy of it there, or prune it"))
+                        remedy: "put the publisher's copy of it there"))
             }
         }
     }

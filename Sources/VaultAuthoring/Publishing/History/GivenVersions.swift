@@ -195,7 +195,8 @@ struct UnfinishedPublication {
         }
         for file in files.sorted(by: { ($1.version, $0.hostedName) < ($0.version, $1.hostedName) }) {
             // Clients can't have read a file that is not metadata.
-            guard let metadata = try? folder.metadata(in: file), signers.standing(of: metadata) == .current
+            guard let metadata = try folder.parsableMetadata(in: file),
+                signers.standing(of: metadata) == .current
             else { continue }
             unfinished.append(try UnfinishedPublication(metadata, isSigned: true, isPending: false))
         }

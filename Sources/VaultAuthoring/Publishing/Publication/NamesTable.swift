@@ -228,7 +228,7 @@ extension PackPublisher {
         do throws(VaultError) {
             key = try await keys.openers.contentKey(of: table)
         } catch {
-            guard error.category == .key else { throw error }
+            guard error.category == .key, !error.isUnreadKey else { throw error }
             return table
         }
         if let known = tables.continued[table.sha256] {
@@ -237,9 +237,7 @@ extension PackPublisher {
             next.slots = try await slots(of: key, replacing: known.slots, forReadersOf: readable)
             return next
         }
-        guard let published = try? await publishedNames(in: table),
-            let nameKey = try? await published.nameKey(openedBy: keys)
-        else {
+        guard let (published, nameKey) = try await continuable(table) else {
             var next = table
             next.slots = try await slots(of: key, replacing: table.slots, forReadersOf: readable)
             return next
@@ -255,6 +253,19 @@ extension PackPublisher {
         guard let next else { return table }
         tables.note(next, after: table)
         return next
+    }
+
+    /// Nil where the table's file is not here, or no key opens its names' key. An I/O error is thrown, as the file may be sound.
+    private func continuable(
+        _ table: PackManifest
+    ) async throws(VaultError) -> (published: PublishedNames, nameKey: ContentKey)? {
+        do throws(VaultError) {
+            let published = try await publishedNames(in: table)
+            return (published, try await published.nameKey(openedBy: keys))
+        } catch {
+            guard !error.isStorageFailure, !error.isUnreadKey else { throw error }
+            return nil
+        }
     }
 
     /// A table with this content that exists already, unless it is under a retired key.
@@ -291,7 +302,11 @@ extension PackPublisher {
         var slots = try await ContentKeyChoice.slots(of: key, for: keys.own)
         let readers = Set(readable.flatMap(\.slots).map(\.keyID)).subtracting(slots.map(\.keyID))
         for id in readers.sorted(by: { $0.description < $1.description }) {
-            if let reader = (try? await keys.openers.keys(for: id))?.vaultKeys.first {
+            var reader: VaultKey?
+            do throws(VaultError) { reader = try await keys.openers.keys(for: id).vaultKeys.first } catch {
+                guard !error.isUnreadKey else { throw error }
+            }
+            if let reader {
                 slots.append(try KeySlot(wrapping: key, under: reader))
             } else {
                 slots += earlier.filter { $0.keyID == id }

@@ -111,7 +111,7 @@ extension PackPublisher {
         } else {
             let key: ContentKey
             do throws(VaultError) { key = try await keys.openers.contentKey(of: version) } catch {
-                guard error.category == .key else { throw error }
+                guard error.category == .key, !error.isUnreadKey else { throw error }
                 closed.note(version, error)
                 return version
             }

@@ -88,7 +88,8 @@ struct KeptMetadata {
     private mutating func keepListed(in folder: MetadataFolder, _ now: UTCTime) throws(VaultError) {
         var reasons: [MetadataFileName: Keeping] = [:]
         for file in files where file.role == .snapshot {
-            guard let snapshot = try? folder.metadata(in: file)?.document, now < snapshot.expires else {
+            guard let snapshot = try folder.parsableMetadata(in: file)?.document, now < snapshot.expires
+            else {
                 continue
             }
             let keeping = Keeping.earlier(.listedBy(file.hostedName, until: snapshot.expires))
@@ -100,8 +101,18 @@ struct KeptMetadata {
             guard let reason = reasons[file]?.reason else { continue }
             keep(file, reason)
             guard file.role?.type == .targets else { continue }
-            for record in try folder.metadata(in: file)?.records ?? [] {
-                keepTarget(record.hostedPath, reason)
+            do throws(VaultError) {
+                for record in try folder.metadata(in: file)?.records ?? [] {
+                    keepTarget(record.hostedPath, reason)
+                }
+            } catch {
+                guard [.untrusted, .corrupt].contains(error.category) else { throw error }
+                // Nobody knows which packs it lists.
+                throw error.with(
+                    at: folder.place(of: file.hostedName),
+                    remedy:
+                        "put the publisher's copy of it there; or remove it, and with it the packs that it alone lists"
+                )
             }
         }
     }
@@ -122,7 +133,7 @@ struct KeptMetadata {
         let history = SignatureHistory(of: .targets, under: roots)
         var listings: [[UInt8]: [UInt64: Listing]] = [:]
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
-            guard let metadata = try? folder.metadata(in: file) else { continue }
+            guard let metadata = try folder.parsableMetadata(in: file) else { continue }
             let isDoubtful = file.role?.listsOwnPacks ?? false && history.standing(of: metadata) != .current
             for record in try metadata.records where signers.authorize(record, in: metadata) {
                 if lastListing[record.hostedPath] == nil {

@@ -56,8 +56,7 @@ extension TeamDelivery {
                 }
                 throw VaultError(
                     .corrupt, "it has \(size) bytes, not \(record.length)", at: path.string,
-                    remedy: "repair the site from a host of it",
-                    hint: .repairingSite(folder: vault.site.string))
+                    remedy: "remove it, so that it is copied again")
             }
             return false
         }
