@@ -89,9 +89,7 @@ struct KeptMetadata {
         var reasons: [MetadataFileName: Keeping] = [:]
         for file in files where file.role == .snapshot {
             guard let snapshot = try folder.parsableMetadata(in: file)?.document, now < snapshot.expires
-            else {
-                continue
-            }
+            else { continue }
             let keeping = Keeping.earlier(.listedBy(file.hostedName, until: snapshot.expires))
             for listed in [file] + snapshot.listedFiles {
                 reasons[listed] = keeping.joined(with: reasons[listed])
