@@ -3,6 +3,7 @@ import SystemPackage
 import UpdateFramework
 import VaultBase
 import VaultCrypto
+import VaultFileSystem
 import VaultSite
 
 /// The keys that listed packs are sealed for. A pack has the same audiences in every channel, whatever version the channel lists.
