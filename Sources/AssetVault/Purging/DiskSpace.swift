@@ -98,7 +98,7 @@ struct DiskSpace: Sendable {
         guard store.role == .app, try FileSystem.exists(layout.permanent),
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
-        let requested = (try? AccessNotes(layout: layout).requestedByRunning()) ?? []
+        let requested = try usable(AccessNotes(layout: layout).requestedByRunning()) ?? []
         var found: [PurgeablePack] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
             guard let saved = try? store.records.record(of: id), let reason = reason(id, saved),

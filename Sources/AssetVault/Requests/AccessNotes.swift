@@ -67,6 +67,7 @@ struct AccessNotes {
                     let json = try JSONValue(parsing: bytes.span, place: path.string)
                     found[name] = try Note(parsing: json.asObject(at: path.string), place: path.string)
                 } catch {
+                    guard !error.isOpenFileLimit else { throw error }
                     // One that is being written says nothing yet.
                     if error.category == .missing { isOfOneMoment = false }
                 }
