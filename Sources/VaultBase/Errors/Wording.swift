@@ -77,3 +77,16 @@ extension UInt64 {
         return "\(isWhole ? "\(Int(number.rounded()))" : "\(tenths)") \(units[0])"
     }
 }
+
+extension String {
+    /// As one word of a shell's command line.
+    package var quotedForShell: String {
+        let isPlain = utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F, 0x25: true
+            default: false
+            }
+        }
+        return isPlain && !isEmpty ? self : "'\(replacing("'", with: "'\\''"))'"
+    }
+}

@@ -79,7 +79,7 @@ struct ReleaseCommand: AsyncParsableCommand {
         let line = [
             ["cd", try FilePath(".").absolute.string], [program] + Self.wordsWithoutTime,
             [program, "upload", site],
-        ].map { $0.map(GivenCommand.quoted).joined(separator: " ") }.joined(separator: " && ")
+        ].map { $0.map(\.quotedForShell).joined(separator: " ") }.joined(separator: " && ")
         let local = WallClock.localFields(atSecondsSince1970: time.secondsSince1970)
         // Cron knows no years: in another one the line does nothing.
         let guarded = "test $(date -u +%Y) -eq \(time.description.prefix(4)) && \(line)"

@@ -19,7 +19,7 @@ extension Hint {
         case .releasing(let channel): "assetvault restore VAULT --channel \(channel) --latest"
         case .publishingFromHost: "--against URL"
         case .signing: "assetvault trust sign"
-        case .rotation(let role, let vault): "assetvault trust rotate \(vault) \(role)"
+        case .rotation(let role, let vault): GivenCommand.line(of: ["trust", "rotate", vault, role])
         case .publishing: "assetvault publish"
         case .makingVaultKey: "assetvault keygen"
         case .replacingKey: "assetvault keys rekey VAULT"
@@ -112,20 +112,9 @@ enum GivenCommand {
 
     /// A line to try, quoted for a shell.
     static func line(of words: [String]) -> String {
-        (["assetvault"] + words.map(quoted)).joined(separator: " ")
+        (["assetvault"] + words.map(\.quotedForShell)).joined(separator: " ")
     }
 
     /// What stands behind `--`: a program and its arguments.
     static var program: [String] { Array(CommandLine.arguments.drop { $0 != "--" }.dropFirst()) }
-
-    /// Quoted for a shell.
-    static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F, 0x25: true
-            default: false
-            }
-        }
-        return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
-    }
 }

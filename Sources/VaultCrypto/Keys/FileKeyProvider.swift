@@ -245,7 +245,8 @@ extension SecretBytes {
             }
             guard try file.status().permissions & 0o077 == 0 else {
                 throw VaultError(
-                    .key, "\(what) can be read by others", at: path.string, remedy: "run: chmod 600 \(path)")
+                    .key, "\(what) can be read by others", at: path.string,
+                    remedy: "run: chmod 600 \(path.string.quotedForShell)")
             }
             return try SecretBytes(readingAll: file)
         }

@@ -131,7 +131,7 @@ final class SigningKey: Sendable {
         guard try file.status().permissions & 0o077 == 0 else {
             throw VaultError(
                 .key, "other users may read this signing key", at: path.string,
-                remedy: "run: chmod 600 \(path.string)")
+                remedy: "run: chmod 600 \(path.string.quotedForShell)")
         }
         return try SecretBytes(capacity: limit) { room throws(VaultError) in
             try file.read(into: &room, at: 0)
