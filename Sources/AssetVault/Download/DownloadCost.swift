@@ -98,8 +98,8 @@ extension PackStager {
         if try await keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
-        var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
         if case .whole = try file.arrival() { return nil }
+        var download = newDownload(of: offer, to: file, restingOn: try arrivalBasis(for: offer.pack.id))
         let partial = store.layout.partialDownload(of: offer.pack)
         let hasBegun = try FileSystem.status(of: partial).map(EphemeralName.isOurs) ?? false
         guard space.isEstimate, !hasBegun else { return try await download.cost(of: file.claim()) }

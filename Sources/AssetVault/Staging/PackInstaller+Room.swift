@@ -53,8 +53,7 @@ extension PackStager {
         for (offer, most) in zip(offers, most) where most > 0 {
             var written = most
             do throws(VaultError) {
-                let cost = try await cost(of: offer)
-                written = cost?.written ?? most
+                written = try await cost(of: offer)?.written ?? most
             } catch {
                 if Task.isCancelled { throw error }
             }

@@ -11,16 +11,18 @@ struct HeldVersions {
 
     /// Notes that a pack has such a version.
     func note(_ id: PackID) throws(VaultError) {
-        guard try !FileSystem.exists(path(of: id)) else { return }
+        let note = path(of: id)
+        guard try !FileSystem.exists(note) else { return }
         try FileSystem.createFolders(layout.held, permissions: AreaPermissions.permanent.folders)
         try DurableFile.write(
-            Array(id.description.utf8).span, to: path(of: id), permissions: AreaPermissions.permanent.files,
+            Array(id.description.utf8).span, to: note, permissions: AreaPermissions.permanent.files,
             replacing: true)
     }
 
     /// Removes the note of a pack that has no such version any more.
     func forget(_ id: PackID) throws(VaultError) {
-        if try FileSystem.exists(path(of: id)) { try FileSystem.removeFile(path(of: id)) }
+        let note = path(of: id)
+        if try FileSystem.exists(note) { try FileSystem.removeFile(note) }
     }
 
     private func path(of id: PackID) -> FilePath {

@@ -16,16 +16,19 @@ public protocol MetadataSource: Sendable {
 extension MetadataSource {
     public func place(of name: String) -> String { name }
 
+    /// A file, also of a source that ignores the limit: that throws `untrusted`.
+    func limitedMetadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        let bytes = try await metadata(named: name, limit: limit)
+        if let bytes, bytes.count > limit { throw .oversized(limit: limit, at: place(of: name)) }
+        return bytes
+    }
+
     /// One version of a role's file, its signatures not verified; nil when the source does not have it.
     public func metadata(
         of role: MetadataRole, version: Int64
     ) async throws(VaultError) -> UnverifiedMetadata? {
         let name = role.hostedName(version: version)
-        guard let bytes = try await metadata(named: name, limit: role.sizeLimit) else { return nil }
-        // A source of the app's own may ignore the limit.
-        guard bytes.count <= role.sizeLimit else {
-            throw .oversized(limit: role.sizeLimit, at: place(of: name))
-        }
+        guard let bytes = try await limitedMetadata(named: name, limit: role.sizeLimit) else { return nil }
         return try UnverifiedMetadata(parsing: bytes, as: role, place: place(of: name))
     }
 

@@ -13,8 +13,11 @@ struct TrustWorkflow {
         var roots = known
         for _ in 0..<RootHistory.limit {
             let old = roots.newest
-            let name = MetadataRole.root.hostedName(version: old.version + 1)
-            guard let bytes = try await load(name, limit: MetadataRole.root.sizeLimit) else { break }
+            let role = MetadataRole.root
+            let name = role.hostedName(version: old.version + 1)
+            guard let bytes = try await source.limitedMetadata(named: name, limit: role.sizeLimit) else {
+                break
+            }
             try roots.append(bytes, at: source.place(of: name))
             guard try await storage.store(roots.newest, after: old) else { return nil }
         }
@@ -132,18 +135,12 @@ struct TrustWorkflow {
     }
 
     private func require(_ name: String, limit: Int) async throws(VaultError) -> [UInt8] {
-        guard let bytes = try await load(name, limit: limit) else {
+        guard let bytes = try await source.limitedMetadata(named: name, limit: limit) else {
             throw VaultError(
                 .unavailable, "the host does not have it", at: source.place(of: name),
                 remedy: "check the URL; if it is right, the site is not uploaded completely",
                 code: "missing-metadata")
         }
-        return bytes
-    }
-
-    private func load(_ name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
-        let bytes = try await source.metadata(named: name, limit: limit)
-        if let bytes, bytes.count > limit { throw .oversized(limit: limit, at: source.place(of: name)) }
         return bytes
     }
 }

@@ -1,6 +1,7 @@
 public import SealedPack
 import UpdateFramework
 public import VaultBase
+import VaultFileSystem
 
 /// Gives held packs to all for whom they are declared, in all channels at once. Only metadata changes: clients that have downloaded the
 /// packs open what they have.
@@ -80,6 +81,7 @@ extension AuthorSession {
                 _ = try await publisher.keys.openers.contentKey(of: listed.pack)
                 return
             } catch {
+                guard !error.isUnreadKey else { throw error }
                 // A source that does not answer now may have the key.
                 guard error.category == .key else { return }
                 failure = failure ?? error

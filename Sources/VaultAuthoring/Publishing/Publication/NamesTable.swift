@@ -145,7 +145,7 @@ extension PackPublisher {
             return try await NamesTable(
                 naming: published.nameKey(openedBy: keys), for: keys, after: newest, published)
         } catch {
-            guard error.category == .key else { throw error }
+            guard error.category == .key, !error.isUnreadKey else { throw error }
             for table in tables.dropFirst() {
                 guard let nameKey = try? await publishedNames(in: table).nameKey(openedBy: keys) else {
                     continue
